@@ -1,0 +1,53 @@
+"""Canonical content and its digest.
+
+Content has no class names and leaves out fields that are at their schema's default, so that neither a renamed class
+nor a new optional field changes an old digest. The digest is SHA-256 over JSON with sorted keys and no spaces, so it
+is the same in every process, hash seed and Python version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from ._schema import Record
+
+
+def content(value: object) -> Any:
+    """`value` as JSON data: records without defaults and without the fields that are for the reader only."""
+    if isinstance(value, Record):
+        return _record_content(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): content(item) for key, item in value.items()}
+    if isinstance(value, (frozenset, set)):
+        return sorted(content(item) for item in value)
+    if isinstance(value, (tuple, list)):
+        return [content(item) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"no canonical form for {type(value).__name__}")
+
+
+def canonical_json(value: object) -> str:
+    """The one JSON text of `value`'s content."""
+    return json.dumps(content(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(value: object) -> str:
+    """SHA-256 of `value`'s canonical JSON, as hexadecimal."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def _record_content(record: Record) -> dict[str, Any]:
+    kept = {}
+    for name, field in type(record).model_fields.items():
+        value = getattr(record, name)
+        if name in record.not_content or (not field.is_required() and value == field.get_default(call_default_factory=True)):
+            continue
+        kept[name] = content(value)
+    return kept

@@ -1,0 +1,105 @@
+"""Finding and reading profiles: the ones that ship with the project, and the user's own TOML files."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .errors import BlueprintError, InvalidInputError, ProfileError, shown, unknown_name
+from .system import SystemProfile
+from .workload import TransformerModelSpec
+
+__all__ = ["load_model", "load_system", "model_names", "profiles_folder", "system_names"]
+
+Profile = TypeVar("Profile", TransformerModelSpec, SystemProfile)
+
+
+def profiles_folder() -> Path:
+    """The checkout's `profiles/` where there is one, else the copy that ships in the wheel.
+
+    The checkout comes first because an editable install also leaves a frozen copy in site-packages.
+    """
+    checkout = Path(__file__).resolve().parent.parent / "profiles"
+    return checkout if checkout.is_dir() else Path(str(resources.files("blueprint_nb"))) / "profiles"
+
+
+def model_names() -> tuple[str, ...]:
+    """Names of the models that ship with the project, sorted."""
+    return _names("models")
+
+
+def system_names() -> tuple[str, ...]:
+    """Names of the systems that ship with the project, sorted."""
+    return _names("systems")
+
+
+def load_model(model: str | Path | TransformerModelSpec) -> TransformerModelSpec:
+    """A model by name, from a TOML file, or as it is.
+
+    Raises `UnknownNameError` with the nearest names, `ProfileError` for a file that can't be read, and
+    `InvalidInputError` with the file and field for one that breaks a rule.
+    """
+    if isinstance(model, TransformerModelSpec):
+        return model
+    return _read_model(_locate(model, "models", "model"))
+
+
+def load_system(system: str | Path | SystemProfile) -> SystemProfile:
+    """A system by name, from a TOML file, or as it is. Raises as `load_model`."""
+    if isinstance(system, SystemProfile):
+        return system
+    return _read_system(_locate(system, "systems", "system"))
+
+
+def _names(folder: str) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in (profiles_folder() / folder).glob("*.toml")))
+
+
+def _locate(given: object, folder: str, field: str) -> tuple[Path, int, int]:
+    if not isinstance(given, (str, Path)):
+        raise InvalidInputError(field, got=shown(given), rule="must be a profile's name or the path of a TOML file")
+    if isinstance(given, str) and given in _names(folder):
+        path = profiles_folder() / folder / f"{given}.toml"
+    elif isinstance(given, Path) or given.endswith(".toml"):
+        path = Path(given)
+    else:
+        raise unknown_name(field, given, _names(folder), listing=f"`blueprint-nb show {folder}`")
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise ProfileError(field, got=shown(str(path)), rule=f"can't be read: {_reason(error)}", next_step="Check the path.") from None
+    return path, status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=256)
+def _read_model(located: tuple[Path, int, int]) -> TransformerModelSpec:
+    return _checked(TransformerModelSpec, located[0])
+
+
+@lru_cache(maxsize=256)
+def _read_system(located: tuple[Path, int, int]) -> SystemProfile:
+    return _checked(SystemProfile, located[0])
+
+
+def _checked(kind: type[Profile], path: Path) -> Profile:
+    data = _toml(path)
+    try:
+        return kind(**data)
+    except BlueprintError as error:
+        raise error.under(path.name) from None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ProfileError(str(path), rule=f"is not valid TOML: {error}", next_step="Mend or restore the file.") from None
+    except OSError as error:
+        raise ProfileError(str(path), rule=f"can't be read: {_reason(error)}", next_step="Check the path.") from None
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -1,0 +1,112 @@
+"""The errors a user can meet: each says what is wrong, what was got, the rule, and what to do next.
+
+One base class, `BlueprintError`, so that a caller can catch everything of this project at once. Errors about values
+also are `ValueError`s, because that is what Python programmers and pydantic expect of them. All can be pickled.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BlueprintError",
+    "IntegrityError",
+    "InvalidInputError",
+    "MissingExtraError",
+    "OutputError",
+    "ProfileError",
+    "UnknownNameError",
+    "UnsupportedError",
+]
+
+_LONGEST_SHOWN = 120
+
+
+class BlueprintError(Exception):
+    """Base of all errors of this project.
+
+    `field` is the dotted path of what is wrong, `got` the value, `rule` what must hold, `next_step` what to do.
+    """
+
+    def __init__(self, field: str, *, rule: str, got: object = "", next_step: str = "") -> None:
+        self.field = field
+        self.got = got if isinstance(got, str) else shown(got)
+        self.rule = rule
+        self.next_step = next_step
+        super().__init__(field)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.field, self.rule, self.got, self.next_step))
+
+    def __str__(self) -> str:
+        got = f" Got {self.got}." if self.got else ""
+        next_step = f" {self.next_step}" if self.next_step else ""
+        return f"{self.field} {self.rule}.{got}{next_step}"
+
+    def under(self, path: str) -> BlueprintError:
+        """The same error, with `path` put before its field."""
+        field = f"{path}.{self.field}" if path else self.field
+        return type(self)(field, rule=self.rule, got=self.got, next_step=self.next_step)
+
+
+class InvalidInputError(BlueprintError, ValueError):
+    """A value breaks a rule of its field."""
+
+
+class UnsupportedError(InvalidInputError):
+    """What is asked for is legal elsewhere, but this project or this profile can't say it."""
+
+
+class UnknownNameError(InvalidInputError):
+    """No model, system, mode or datatype has this name."""
+
+
+class ProfileError(InvalidInputError):
+    """A profile's file is missing, unreadable or half-written."""
+
+
+class IntegrityError(BlueprintError, ValueError):
+    """An IR is malformed, or does not match its digest."""
+
+
+class OutputError(BlueprintError, OSError):
+    """A result can't be written to where it was asked for."""
+
+    def __str__(self) -> str:
+        return BlueprintError.__str__(self)
+
+
+class MissingExtraError(BlueprintError, ImportError):
+    """An optional part of the project is not installed."""
+
+    def __str__(self) -> str:
+        return BlueprintError.__str__(self)
+
+
+def shown(value: object) -> str:
+    """`value` as an error message shows it: its repr, cut when long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str = "") -> UnknownNameError:
+    """The error for a name that is not among `known`: names the nearest ones, else where all are listed."""
+    names = sorted(known)
+    near = difflib.get_close_matches(str(got).lower(), names, n=3, cutoff=0.5)
+    if near:
+        next_step = f"Did you mean {_either(near)}?"
+    elif listing:
+        next_step = f"See {listing}."
+    else:
+        next_step = ""
+    rule = f"must be one of {len(names)} known names" if len(names) > 8 else f"must be {_either(names)}"
+    return UnknownNameError(field, got=shown(got), rule=rule, next_step=next_step)
+
+
+def _either(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _rebuild(kind: type[BlueprintError], field: str, rule: str, got: str, next_step: str) -> BlueprintError:
+    return kind(field, rule=rule, got=got, next_step=next_step)
