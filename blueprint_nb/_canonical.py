@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from ._schema import Record
@@ -41,6 +42,22 @@ def canonical_json(value: object) -> str:
 def digest(value: object) -> str:
     """SHA-256 of `value`'s canonical JSON, as hexadecimal."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+class Digested(Record):
+    """A record that is known by its content: it hashes by its digest."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the canonical content."""
+        return digest(self)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def to_json(self) -> str:
+        """Canonical JSON."""
+        return canonical_json(self)
 
 
 def _record_content(record: Record) -> dict[str, Any]:

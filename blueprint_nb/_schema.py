@@ -6,6 +6,7 @@ Integers are taken from anything with `__index__` (so NumPy's too) but never fro
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 from typing import Annotated, Any, ClassVar
@@ -17,30 +18,44 @@ from .errors import BlueprintError, InvalidInputError, UnsupportedError, shown
 LARGEST_COUNT = 10**12
 
 
-def _as_integer(value: object) -> int:
-    if isinstance(value, bool):
-        raise InvalidInputError("", rule=_COUNT_RULE, got=shown(value))
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise InvalidInputError("", rule=_COUNT_RULE, got=shown(value)) from None
+def _integer_from(least: int) -> BeforeValidator:
+    rule = f"must be an integer from {least} to {LARGEST_COUNT:,}"
+
+    def check(value: object) -> int:
+        if not _is_bool(value):
+            try:
+                number = operator.index(value)  # type: ignore[arg-type]
+            except TypeError:
+                pass
+            else:
+                if least <= number <= LARGEST_COUNT:
+                    return number
+        raise InvalidInputError("", rule=rule, got=shown(value))
+
+    return BeforeValidator(check)
 
 
 def _as_number(value: object) -> float:
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
+    if _is_bool(value) or not hasattr(value, "__float__"):
         raise InvalidInputError("", rule="must be a number", got=shown(value))
-    number = float(value)
+    try:
+        number = float(value)
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidInputError("", rule="must be a number", got=shown(value)) from None
     if not math.isfinite(number):
         raise InvalidInputError("", rule="must be a finite number", got=shown(value))
     return number
 
 
-_COUNT_RULE = f"must be an integer from 1 to {LARGEST_COUNT:,}"
+def _is_bool(value: object) -> bool:
+    """Python's bool, or NumPy's, which also turns into a float."""
+    return type(value).__name__ in ("bool", "bool_")
 
-Count = Annotated[int, BeforeValidator(_as_integer), Field(ge=1, le=LARGEST_COUNT)]
+
+Count = Annotated[int, _integer_from(1), Field(ge=1, le=LARGEST_COUNT)]
 """An integer of at least 1."""
 
-Index = Annotated[int, BeforeValidator(_as_integer), Field(ge=0, le=LARGEST_COUNT)]
+Index = Annotated[int, _integer_from(0), Field(ge=0, le=LARGEST_COUNT)]
 """An integer of at least 0."""
 
 Number = Annotated[float, BeforeValidator(_as_number)]
@@ -62,7 +77,7 @@ class Record(BaseModel):
     unsayable: ClassVar[dict[str, str]] = {}
     """Field names that users may expect but that the record can't say, with the reason."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         for name, reason in self.unsayable.items():
             if name in values:
                 raise UnsupportedError(
@@ -76,7 +91,7 @@ class Record(BaseModel):
 
 def _first_fault(error: ValidationError, record: type[BaseModel]) -> BlueprintError:
     fault = error.errors(include_url=False)[0]
-    path = ".".join(str(part) for part in fault["loc"])
+    path = ".".join(str(part) for part in fault["loc"] if part != "[key]")
     original = fault.get("ctx", {}).get("error")
     if isinstance(original, BlueprintError):
         return _placed(original, path)
@@ -84,8 +99,7 @@ def _first_fault(error: ValidationError, record: type[BaseModel]) -> BlueprintEr
     if kind == "missing":
         return InvalidInputError(path, rule="is required", got="nothing", next_step=f"Give {path}.")
     if kind == "extra_forbidden":
-        known = ", ".join(sorted(record.model_fields))
-        return InvalidInputError(path, rule="is not a known field", got=got, next_step=f"Known fields: {known}.")
+        return InvalidInputError(path, rule="is not a known field", got=got, next_step=_fields_near(path, record))
     return InvalidInputError(path, rule=_rule(kind, fault.get("ctx", {}), fault["msg"]), got=got)
 
 
@@ -95,12 +109,27 @@ def _placed(error: BlueprintError, path: str) -> BlueprintError:
     return type(error)(field, rule=error.rule, got=error.got, next_step=error.next_step)
 
 
+def _fields_near(path: str, record: type[BaseModel]) -> str:
+    known = sorted(record.model_fields)
+    near = difflib.get_close_matches(path.rpartition(".")[2], known, n=1)
+    guess = f"Did you mean {near[0]}? " if near else ""
+    return f"{guess}Known fields: {', '.join(known)}."
+
+
+_BOUNDS = {"greater_than": "greater than", "greater_than_equal": "at least", "less_than_equal": "at most"}
+_KINDS = {
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+    "frozen_set_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+}
+
+
 def _rule(kind: str, context: dict[str, Any], message: str) -> str:
-    if kind in {"greater_than_equal", "less_than_equal"} and isinstance(context.get("ge", context.get("le")), int):
-        return _COUNT_RULE if context.get("ge", 1) == 1 else f"must be at least {context['ge']}"
-    bounds = {"greater_than": "greater than", "greater_than_equal": "at least", "less_than_equal": "at most"}
-    if kind in bounds:
-        return f"must be {bounds[kind]} {next(iter(context.values())):g}"
+    if kind in _BOUNDS:
+        return f"must be {_BOUNDS[kind]} {next(iter(context.values())):,.12g}"
     if kind == "literal_error":
         return f"must be {context['expected']}"
-    return "must satisfy: " + message[0].lower() + message[1:]
+    return _KINDS.get(kind) or "must satisfy: " + message[0].lower() + message[1:]

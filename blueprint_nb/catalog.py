@@ -70,7 +70,7 @@ def _locate(given: object, folder: str, field: str) -> tuple[Path, int, int]:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise ProfileError(field, got=shown(str(path)), rule=f"can't be read: {_reason(error)}", next_step="Check the path.") from None
+        raise _unreadable(path, error) from None
     return path, status.st_mtime_ns, status.st_size
 
 
@@ -94,12 +94,14 @@ def _checked(kind: type[Profile], path: Path) -> Profile:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ProfileError(str(path), rule=f"is not valid TOML: {error}", next_step="Mend or restore the file.") from None
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        rule = f"is not valid TOML: {error}"
+        raise ProfileError(str(path), rule=rule, next_step="Mend or restore the file.") from None
     except OSError as error:
-        raise ProfileError(str(path), rule=f"can't be read: {_reason(error)}", next_step="Check the path.") from None
+        raise _unreadable(path, error) from None
 
 
-def _reason(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error)).lower()
+def _unreadable(path: Path, error: Exception) -> ProfileError:
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    return ProfileError(str(path), rule=f"can't be read: {reason}", next_step="Check the path.")

@@ -45,11 +45,11 @@ class MemoryStep(Record):
 
 def check_curve(steps: tuple[ComputeStep, ...] | tuple[MemoryStep, ...]) -> None:
     """Raises `InvalidInputError` unless thresholds fall from step to step and end at 0."""
-    thresholds = [step.threshold for step in steps]
-    if not thresholds or thresholds[-1] != 0 or thresholds != sorted(set(thresholds), reverse=True):
+    given = [step.at_least_gflop if isinstance(step, ComputeStep) else step.at_least_mb for step in steps]
+    if not given or given[-1] != 0 or given != sorted(set(given), reverse=True):
         raise InvalidInputError(
             "efficiency",
-            got=str(thresholds),
+            got=", ".join(f"{threshold:,.12g}" for threshold in given) or "none",
             rule="must list falling thresholds that end at 0",
             next_step="Every amount of work needs exactly one fraction.",
         )

@@ -27,7 +27,8 @@ class ComputeEngine(Record):
     @model_validator(mode="after")
     def _is_usable(self) -> Self:
         if not any(getattr(self, name) for name in type(self).model_fields if name.endswith("_tflop_per_s")):
-            raise InvalidInputError("", rule="must have the peak of at least one datatype", next_step="Give float16_tflop_per_s.")
+            rule = "must have the peak of at least one datatype"
+            raise InvalidInputError("", rule=rule, got="none", next_step="Give float16_tflop_per_s.")
         if self.efficiency is not None:
             check_curve(self.efficiency)
         return self
@@ -35,12 +36,12 @@ class ComputeEngine(Record):
     @property
     def datatypes(self) -> tuple[str, ...]:
         """Datatypes with a peak."""
-        names = (name.removesuffix("_tflop_per_s") for name in type(self).model_fields if name.endswith("_tflop_per_s"))
-        return tuple(name for name in names if getattr(self, f"{name}_tflop_per_s") is not None)
+        fields = (name for name in type(self).model_fields if name.endswith("_tflop_per_s"))
+        return tuple(name.removesuffix("_tflop_per_s") for name in fields if getattr(self, name) is not None)
 
     def peak_flops(self, datatype: str) -> float:
         """Peak in operations a second. Raises `UnsupportedError` where the profile has none."""
-        peak = getattr(self, f"{datatype}_tflop_per_s")
+        peak = getattr(self, f"{datatype}_tflop_per_s", None)
         if peak is None:
             raise UnsupportedError(
                 f"{datatype}_tflop_per_s",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -16,7 +17,7 @@ from .engine import ComputeEngine
 from .memory import DeviceMemory
 from .network import NetworkTier
 
-_NOT_OVERRIDABLE = ("name", "sources", "description", "kind")
+_NOT_FIGURES = ("name", "sources", "description", "kind")
 
 
 class SystemProfile(Record):
@@ -27,7 +28,7 @@ class SystemProfile(Record):
     name: str
     description: str = ""
     kind: Literal["reference", "datasheet", "custom"] = "custom"
-    """`reference`: a preset that defines published figures. `datasheet`: figures of the vendor."""
+    """`reference`: a preset that defines published figures. `datasheet`: figures of the vendor. `custom`: any other."""
     processing_mode: Literal["no_overlap", "roofline"]
     """How compute and memory time of one operation combine: added, or the larger of the two."""
     compute_units: Count | None = None
@@ -39,7 +40,7 @@ class SystemProfile(Record):
     """Everything else that computes."""
     memory: DeviceMemory
     network: tuple[NetworkTier, ...]
-    """Tier 0 is in the box, tier 1 between boxes."""
+    """From the nearest outwards: tier 0 is in the box (or a bridge in it), the last one between boxes."""
     sources: dict[str, str] = {}
     """Dotted path (or the start of one) of each figure to where it was published."""
 
@@ -51,7 +52,7 @@ class SystemProfile(Record):
 
     @cached_property
     def revision(self) -> str:
-        """Digest of every figure; texts don't count."""
+        """Digest of the name and of every figure; the description and the sources don't count."""
         return digest(self)
 
     @property
@@ -62,15 +63,17 @@ class SystemProfile(Record):
     @property
     def missing_efficiency(self) -> tuple[str, ...]:
         """Paths of the efficiency figures that this profile lacks."""
-        missing = [f"{name}.efficiency" for name in ("matrix", "vector", "memory") if getattr(self, name).efficiency is None]
+        parts = (("matrix", self.matrix), ("vector", self.vector), ("memory", self.memory))
+        curves = (f"{name}.efficiency" for name, part in parts if part.efficiency is None)
         tiers = enumerate(self.network)
-        return (*missing, *(f"network.{i}.efficiency_fraction" for i, t in tiers if t.efficiency_fraction is None))
+        return (*curves, *(f"network.{i}.efficiency_fraction" for i, t in tiers if t.efficiency_fraction is None))
 
     def tier(self, index: int, field: str) -> NetworkTier:
         """Tier `index`, as bound by `field`. Raises `InvalidInputError` where there is none."""
-        if index >= len(self.network):
+        if not 0 <= index < len(self.network):
             tiers = ", ".join(f"{i} ({tier.name})" for i, tier in enumerate(self.network))
-            raise InvalidInputError(field, got=str(index), rule=f"must be a network tier of {self.name}", next_step=f"It has {tiers}.")
+            rule = f"must be a network tier of {self.name}"
+            raise InvalidInputError(field, got=str(index), rule=rule, next_step=f"It has {tiers}.")
         return self.network[index]
 
     def require_datatype(self, datatype: str) -> None:
@@ -83,7 +86,7 @@ class SystemProfile(Record):
 
     def figures(self) -> Iterator[tuple[str, float]]:
         """(dotted path, value) of every number in the profile."""
-        yield from _numbers("", self.model_dump(exclude_none=True, exclude=set(_NOT_OVERRIDABLE)))
+        yield from _numbers("", self.model_dump(exclude_none=True, exclude=set(_NOT_FIGURES)))
 
     def source_of(self, path: str) -> str | None:
         """Where the figure at `path` was published; the longest declared start of the path counts."""
@@ -92,16 +95,21 @@ class SystemProfile(Record):
         return next((self.sources[start] for start in starts if start in self.sources), None)
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Self:
-        """A what-if copy with other figures; its name says which. Raises `InvalidInputError` with the path.
+        """A what-if copy of kind `custom`; its name says what changed. Raises `InvalidInputError` with the path.
 
         Keys are dotted paths: "memory.bandwidth_gb_per_s", "network.0.latency_us", "matrix.float8_tflop_per_s".
         """
-        content = self.model_dump()
+        if not overrides:
+            return self
+        content: Any = _editable(self.model_dump())
         for path, value in overrides.items():
             _replace(content, path, value)
-        content["name"] = self.name + "".join(f"+{path}={value!r}" for path, value in overrides.items())
-        content["sources"] = {**self.sources, **dict.fromkeys(overrides, "what-if")}
-        return type(self)(**content)
+            content["sources"] = {key: text for key, text in content["sources"].items() if not key.startswith(f"{path}.")}
+            content["sources"][path] = "what-if"
+        content["kind"] = "custom"
+        changed = type(self)(**content)
+        name = self.name + "".join(f"+{path}={_said(value)}" for path, value in overrides.items())
+        return changed.model_copy(update={"name": name})
 
 
 def _numbers(path: str, value: object) -> Iterator[tuple[str, float]]:
@@ -115,24 +123,39 @@ def _numbers(path: str, value: object) -> Iterator[tuple[str, float]]:
         yield path, value
 
 
-def _replace(content: dict[str, Any], path: str, value: object) -> None:
-    *parents, last = _parts(path)
-    holder: Any = content
-    for part in (*parents, last):
-        keys = [str(i) for i in range(len(holder))] if isinstance(holder, list) else list(holder) if isinstance(holder, dict) else []
-        if part not in keys or (holder is content and part in _NOT_OVERRIDABLE):
-            known = [key for key in keys if not (holder is content and key in _NOT_OVERRIDABLE)]
-            raise unknown_name(f"overrides[{path!r}]", part, known)
-        key = int(part) if isinstance(holder, list) else part
-        if part is last:
-            holder[key] = copy.deepcopy(value)
-            return
-        if isinstance(holder[key], tuple):
-            holder[key] = list(holder[key])
-        holder = holder[key]
+def _editable(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _editable(item) for key, item in value.items()}
+    return [_editable(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
-def _parts(path: object) -> list[str]:
+def _replace(content: dict[str, Any], path: object, value: object) -> None:
     if not isinstance(path, str) or not path:
-        raise InvalidInputError("overrides", got=shown(path), rule="must map dotted paths to values", next_step="For example memory.bandwidth_gb_per_s.")
-    return path.split(".")
+        next_step = "For example memory.bandwidth_gb_per_s."
+        raise InvalidInputError(
+            "overrides", got=shown(path), rule="must map dotted paths to values", next_step=next_step
+        )
+    *parents, last = path.split(".")
+    holder: Any = content
+    for depth, part in enumerate(parents):
+        holder = holder[_key(holder, part, path, at_top=depth == 0)]
+    holder[_key(holder, last, path, at_top=not parents)] = copy.deepcopy(value)
+
+
+def _key(holder: object, part: str, path: str, *, at_top: bool) -> Any:
+    """`part` as a key of `holder`. Raises `UnknownNameError`."""
+    known: list[str] = []
+    if isinstance(holder, list):
+        known = [str(index) for index in range(len(holder))]
+    elif isinstance(holder, dict):
+        known = [key for key in holder if not (at_top and key in _NOT_FIGURES)]
+    if part not in known:
+        raise unknown_name(f"overrides[{path!r}]", part, known)
+    return int(part) if isinstance(holder, list) else part
+
+
+def _said(value: object) -> str:
+    """A number as short as it reads, whatever type it came in, so that 4000 and 4000.0 make one name."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return f"{float(value):.12g}"
+    return shown(value)

@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from .._schema import Count, Record
 from ..errors import InvalidInputError
-from .datatype import Datatype
+from .datatype import Datatype, known_datatype
 from .statistics import STATISTICS, step_statistics
 
 
@@ -23,7 +23,7 @@ class InferencePhase(StrEnum):
         """The workload of this phase at a visible context."""
         query_tokens = context_tokens if self is InferencePhase.PREFILL else 1
         group = SequenceGroup(query_tokens=query_tokens, context_tokens=context_tokens, count=batch_size)
-        return WorkloadBinding(groups=(group,), datatype=datatype)
+        return WorkloadBinding(groups=(group,), datatype=known_datatype(datatype))
 
 
 class SequenceGroup(Record):
@@ -58,13 +58,13 @@ class WorkloadBinding(Record):
     def prefill(cls, *, batch_size: int, prompt_tokens: int, datatype: str) -> Self:
         """`batch_size` whole prompts (q = c = prompt_tokens)."""
         group = SequenceGroup(query_tokens=prompt_tokens, context_tokens=prompt_tokens, count=batch_size)
-        return cls(groups=(group,), datatype=datatype)
+        return cls(groups=(group,), datatype=known_datatype(datatype))
 
     @classmethod
     def decode(cls, *, batch_size: int, context_tokens: int, datatype: str) -> Self:
         """One token for each of `batch_size` sequences (q = 1) at the visible context c."""
         group = SequenceGroup(query_tokens=1, context_tokens=context_tokens, count=batch_size)
-        return cls(groups=(group,), datatype=datatype)
+        return cls(groups=(group,), datatype=known_datatype(datatype))
 
     @model_validator(mode="after")
     def _has_work(self) -> Self:

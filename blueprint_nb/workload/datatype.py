@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal, cast, get_args
 
 from pydantic import BeforeValidator
 
@@ -14,11 +14,11 @@ BYTES_PER_ELEMENT: Final[dict[str, int]] = {"float32": 4, "float16": 2, "bfloat1
 DATATYPES: Final[tuple[DatatypeName, ...]] = get_args(DatatypeName)
 
 
-def known_datatype(value: object) -> object:
+def known_datatype(value: object) -> DatatypeName:
     """`value`, if it names a datatype. Raises `UnknownNameError`."""
     if not isinstance(value, str) or value not in BYTES_PER_ELEMENT:
         raise unknown_name("datatype", value, BYTES_PER_ELEMENT)
-    return value
+    return cast(DatatypeName, value)
 
 
 Datatype = Annotated[DatatypeName, BeforeValidator(known_datatype)]

@@ -26,6 +26,7 @@ _LATENT = "the KV cache holds whole keys and values here, not a latent projectio
 _WINDOW = "every query sees its whole context here, not a sliding window"
 
 _BLOCK_FIELDS: Final = ("mlp", "activation", "norm", "residual", "position", "tied_embeddings", "biases")
+_DECODER_FIELDS: Final = (*_BLOCK_FIELDS, "vocab_size", "rotary_size", "position_rows")
 
 
 class ModelProvenance(Record):
@@ -93,7 +94,7 @@ class TransformerModelSpec(Record):
     """Whether the LM head is the embedding table itself."""
     provenance: ModelProvenance | None = None
 
-    def __init__(self, **values: object) -> None:
+    def __init__(self, /, **values: object) -> None:
         values = dict(values)
         if values.get("template", "dense-mha") == "dense-mha" and "key_value_heads" not in values:
             values["key_value_heads"] = values.get("attention_heads")
@@ -115,7 +116,7 @@ class TransformerModelSpec(Record):
         return self
 
     def _check_reference(self) -> None:
-        changed = sorted(self.model_fields_set.intersection(_BLOCK_FIELDS))
+        changed = sorted(self.model_fields_set.intersection(_DECODER_FIELDS))
         for name in changed:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise InvalidInputError(
@@ -152,7 +153,10 @@ class TransformerModelSpec(Record):
                 )
         if self.rotary_size is not None and self.position != "rope":
             raise InvalidInputError(
-                "rotary_size", got=str(self.rotary_size), rule="goes with position = 'rope' only", next_step="Leave it out."
+                "rotary_size",
+                got=str(self.rotary_size),
+                rule="goes with position = 'rope' only",
+                next_step="Leave it out.",
             )
         if self.rotary_size is not None and self.rotary_size > self.attention_head_size:
             raise InvalidInputError(

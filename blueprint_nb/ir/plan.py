@@ -1,0 +1,188 @@
+"""PortablePlanIR: the exact operations, bytes, messages and buffers of one step, and no time.
+
+A template holds every quantity as a form; a plan is a template and a workload, and its quantities are the forms at the
+workload's statistics. A sweep evaluates the same template on arrays, so its integers are the plan's.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from .._canonical import Digested, canonical_json, content
+from .._schema import Count, Flag, Record
+from ..errors import BlueprintError, IntegrityError, shown
+from ..workload import WorkloadBinding
+from .distributed import BufferKind, Collective, Origin, StageKind, Unit
+from .form import LinearForm, check_int64
+from .packing import packed_digest
+from .verify import check_order, check_unique
+
+
+class PlanTask(Record):
+    """What one rank does once, for each execution."""
+
+    id: str
+    component: str
+    primitive: str
+    source_layer: str
+    unit: Unit
+    executions: Count
+    """In one step, over all stages."""
+    depends_on: tuple[str, ...] = ()
+    collective: Collective | None = None
+    ranks: Count = 1
+    operations: LinearForm = LinearForm()
+    masked_operations: LinearForm = LinearForm()
+    """Of `operations`, those on pairs that the causal mask hides: a kernel may skip them."""
+    read_bytes: LinearForm = LinearForm()
+    write_bytes: LinearForm = LinearForm()
+    message_bytes: LinearForm = LinearForm()
+    origin: Origin
+
+
+class PlanBuffer(Record):
+    """What one rank of a stage holds."""
+
+    id: str
+    kind: BufferKind
+    stage: StageKind
+    bytes: LinearForm
+    transient: Flag = False
+    """Of the transient buffers of one kind and stage, only the largest counts."""
+    unfused_only: Flag = False
+    """Exists only where attention writes its score matrix to memory."""
+
+
+class TaskWork(NamedTuple):
+    """A task's quantities at one step: ints, or int64 arrays over many."""
+
+    operations: Any
+    masked_operations: Any
+    read_bytes: Any
+    write_bytes: Any
+    message_bytes: Any
+
+
+class Template(Digested):
+    """Tasks and buffers as forms. Raises `IntegrityError` when malformed."""
+
+    datatype: str
+    tasks: tuple[PlanTask, ...]
+    buffers: tuple[PlanBuffer, ...]
+
+    def model_post_init(self, context: object) -> None:
+        """Verify."""
+        check_unique("tasks", [task.id for task in self.tasks])
+        check_unique("components", [task.component for task in self.tasks])
+        check_unique("buffers", [buffer.id for buffer in self.buffers])
+        check_order("tasks", [(task.id, task.depends_on) for task in self.tasks])
+
+    def check_int64(self, largest: dict[str, int]) -> None:
+        """Raises `InvalidInputError` if a quantity may pass 2^63 where no statistic passes its `largest`."""
+        for task in self.tasks:
+            for name in TaskWork._fields:
+                check_int64(getattr(task, name), largest, f"{task.component}.{name}")
+        for buffer in self.buffers:
+            check_int64(buffer.bytes, largest, f"{buffer.id}.bytes")
+
+    def work(self, statistics: dict[str, Any]) -> list[TaskWork]:
+        """Quantities of each task, in plan order."""
+        return [TaskWork(*(getattr(task, name).at(statistics) for name in TaskWork._fields)) for task in self.tasks]
+
+    def buffer_bytes(self, statistics: dict[str, Any]) -> list[Any]:
+        """Bytes of each buffer, in order."""
+        return [buffer.bytes.at(statistics) for buffer in self.buffers]
+
+
+class PlanTemplate(Template):
+    """What all portable plans of a distributed model in one datatype share."""
+
+    distributed_digest: str
+
+
+class BoundWorkload(Record):
+    """A template at a workload: what portable and bound plans have in common."""
+
+    template: Template
+    workload: WorkloadBinding
+
+    def model_post_init(self, context: object) -> None:
+        """Verify."""
+        if self.workload.datatype != self.template.datatype:
+            raise IntegrityError(
+                "workload.datatype", got=self.workload.datatype, rule=f"must be the template's, {self.template.datatype}"
+            )
+        self.template.check_int64(self.statistics)
+
+    @property
+    def block_tokens(self) -> int:
+        """Tokens in a block of the KV cache."""
+        return 1
+
+    @cached_property
+    def statistics(self) -> dict[str, int]:
+        """The step's statistics."""
+        return self.workload.statistics(self.block_tokens)
+
+    @cached_property
+    def work(self) -> tuple[TaskWork, ...]:
+        """Exact quantities of each task, in the order of `template.tasks`."""
+        return tuple(self.template.work(self.statistics))
+
+    @cached_property
+    def buffer_bytes(self) -> tuple[int, ...]:
+        """Exact bytes of each buffer, in the order of `template.buffers`."""
+        return tuple(self.template.buffer_bytes(self.statistics))
+
+    @property
+    def phase(self) -> str:
+        """prefill, decode or mixed."""
+        return self.workload.phase
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the template and the packed quantities (see `packing`)."""
+        return packed_digest(self.template.digest, self.quantities())
+
+    def quantities(self) -> list[int]:
+        """Every bound integer: the groups, each task's work, each buffer's bytes."""
+        groups = [n for g in self.workload.groups for n in (g.query_tokens, g.context_tokens, g.count)]
+        return [*groups, *(value for work in self.work for value in work), *self.buffer_bytes]
+
+    def task(self, component: str) -> tuple[PlanTask, TaskWork]:
+        """A component's task, with its origin, and its quantities. Raises KeyError."""
+        return {task.component: (task, work) for task, work in zip(self.template.tasks, self.work, strict=True)}[component]
+
+    def to_json(self) -> str:
+        """Canonical JSON: content, the bound integers task by task, and the digest."""
+        work = {t.id: w._asdict() for t, w in zip(self.template.tasks, self.work, strict=True)}
+        held = {b.id: size for b, size in zip(self.template.buffers, self.buffer_bytes, strict=True)}
+        bound = {"work": work, "buffer_bytes": held, "phase": self.phase, "digest": self.digest}
+        return canonical_json({**content(self), "bound": bound})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The plan that `to_json` wrote. Raises `IntegrityError` if anything in it was changed or lost."""
+        try:
+            data = json.loads(text)
+            claimed = data.pop("bound")
+            plan = cls(**data)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = error if isinstance(error, BlueprintError) else shown(str(error))
+            raise IntegrityError("plan", rule=f"can't be read: {reason}", next_step="Export it again.") from None
+        if json.loads(plan.to_json())["bound"] != claimed:
+            raise IntegrityError(
+                "plan.digest",
+                got=shown(claimed.get("digest") if isinstance(claimed, dict) else claimed),
+                rule=f"must be that of its content, {plan.digest}",
+                next_step="The plan was changed after it was written: export it again.",
+            )
+        return plan
+
+
+class PortablePlanIR(BoundWorkload):
+    """The plan of one step, whatever machine and kernels run it."""
+
+    template: PlanTemplate
