@@ -1,7 +1,7 @@
 """The base of every validated record: frozen, unknown fields forbidden, one clear error for the first fault.
 
-Pydantic checks; this module turns what it found into the project's own error, with the dotted path of the field.
-Integers are taken from anything with `__index__` (so NumPy's too) but never from a bool, a float or text.
+Pydantic checks; this module turns what it found into the project's own error, with the dotted path of the
+field. Integers are taken from anything with `__index__` (so NumPy's too), never from a bool, a float or text.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ Flag = StrictBool
 
 
 class Record(BaseModel):
-    """A frozen, validated record. Raises `InvalidInputError` (or a subclass) with the path of the first fault."""
+    """A frozen, validated record. Raises `InvalidInputError` (or a subclass) with the first fault's path."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -81,7 +81,10 @@ class Record(BaseModel):
         for name, reason in self.unsayable.items():
             if name in values:
                 raise UnsupportedError(
-                    name, got=shown(values[name]), rule=f"can't be said: {reason}", next_step="Leave this model out."
+                    name,
+                    got=shown(values[name]),
+                    rule=f"can't be said: {reason}",
+                    next_step="Leave this model out.",
                 )
         try:
             super().__init__(**values)
@@ -99,7 +102,9 @@ def _first_fault(error: ValidationError, record: type[BaseModel]) -> BlueprintEr
     if kind == "missing":
         return InvalidInputError(path, rule="is required", got="nothing", next_step=f"Give {path}.")
     if kind == "extra_forbidden":
-        return InvalidInputError(path, rule="is not a known field", got=got, next_step=_fields_near(path, record))
+        return InvalidInputError(
+            path, rule="is not a known field", got=got, next_step=_fields_near(path, record)
+        )
     return InvalidInputError(path, rule=_rule(kind, fault.get("ctx", {}), fault["msg"]), got=got)
 
 

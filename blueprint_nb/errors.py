@@ -1,7 +1,8 @@
 """The errors a user can meet: each says what is wrong, what was got, the rule, and what to do next.
 
-One base class, `BlueprintError`, so that a caller can catch everything of this project at once. Errors about values
-also are `ValueError`s, because that is what Python programmers and pydantic expect of them. All can be pickled.
+One base class, `BlueprintError`, so that a caller can catch everything of this project at once. Errors about
+values also are `ValueError`s, because that is what Python programmers and pydantic expect of them. All can be
+pickled.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _LONGEST_SHOWN = 120
 class BlueprintError(Exception):
     """Base of all errors of this project.
 
-    `field` is the dotted path of what is wrong, `got` the value, `rule` what must hold, `next_step` what to do.
+    `field` is the dotted path of what is wrong, `got` the value, `rule` what must hold, `next_step` what to
+    do.
     """
 
     def __init__(self, field: str, *, rule: str, got: object = "", next_step: str = "") -> None:
@@ -94,7 +96,9 @@ def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str 
     """The error for a name that is not among `known`: names the nearest ones, else where all are listed."""
     names = sorted(known)
     if not names:
-        return UnknownNameError(field, got=shown(got), rule="can't be chosen: there is nothing to choose from")
+        return UnknownNameError(
+            field, got=shown(got), rule="can't be chosen: there is nothing to choose from"
+        )
     near = difflib.get_close_matches(str(got).lower(), names, n=3, cutoff=0.5)
     if near:
         next_step = f"Did you mean {_either(near)}?"

@@ -1,4 +1,4 @@
-"""What it runs on: engines, memory, network tiers and their efficiency curves. Knows no model and no mapping."""
+"""What it runs on: engines, memory, network tiers, efficiency curves. Knows no model and no mapping."""
 
 from .efficiency import ComputeStep, MemoryStep, fractions
 from .engine import ComputeEngine

@@ -1,7 +1,7 @@
 """Efficiency curves: the fraction of a peak that an operation of a given size reaches.
 
-Steps, as measured tables have them: the first threshold, largest first, that the work reaches gives the fraction.
-A curve like this is not monotone in time: where work crosses a threshold, time falls.
+Steps, as measured tables have them: the first threshold, largest first, that the work reaches gives the
+fraction. A curve like this is not monotone in time: where work crosses a threshold, time falls.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def check_curve(steps: tuple[ComputeStep, ...] | tuple[MemoryStep, ...]) -> None
 
 
 def fractions(steps: tuple[ComputeStep, ...] | tuple[MemoryStep, ...], work: Any) -> Any:
-    """The fraction each amount of `work` (float64 array of any shape; operations or bytes) reaches, same shape."""
+    """The fraction each amount of `work` (float64 operations or bytes, any shape) reaches, same shape."""
     rising = steps[::-1]
     thresholds = np.array([step.threshold for step in rising])
     table = np.array([step.fraction for step in rising])

@@ -17,7 +17,7 @@ class DeviceMemory(Record):
     capacity_gib: Annotated[Number, Field(ge=1e-3, le=65_536)]
     bandwidth_gb_per_s: Annotated[Number, Field(ge=1e-2, le=10**6)]
     usable_fraction: Fraction = 1.0
-    """What serving may take: 0.9 is the usual default of serving engines; the rest is for context and fragments."""
+    """What serving may take: 0.9 is the usual default of engines; the rest is for context and fragments."""
     efficiency: tuple[MemoryStep, ...] | None = None
     """Fraction of the bandwidth by bytes of one operation; None where nobody measured it."""
 

@@ -1,7 +1,7 @@
 """A network tier and what a collective takes on it.
 
-Time = latency + (v + v·k/n)/(bandwidth × efficiency) with v = message bytes × m and n ranks; none below two ranks.
-m and k belong to the algorithm: a ring all-reduce sends 2·(n − 1)/n of the message, so m = 2 and k = −1.
+Time = latency + (v + v·k/n)/(bandwidth × efficiency) with v = message bytes × m and n ranks; none below two
+ranks. m and k belong to the algorithm: a ring all-reduce sends 2·(n − 1)/n of the message: m = 2 and k = −1.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class NetworkTier(Record):
         return float(self.latency_us * MICRO)
 
     def collective(self, kind: Collective, ranks: int) -> CollectiveCost:
-        """The cost of `kind`. Raises `InvalidInputError` past the rank limit, `UnsupportedError` where it is unknown."""
+        """The cost of `kind`.
+
+        Raises `InvalidInputError` past the rank limit, `UnsupportedError` where it is unknown.
+        """
         if ranks > self.max_ranks:
             raise InvalidInputError(
                 "max_ranks",
@@ -61,5 +64,7 @@ class NetworkTier(Record):
             )
         if kind not in self.collectives:
             known = ", ".join(sorted(self.collectives))
-            raise UnsupportedError(f"collectives.{kind}", rule="is not in this profile", next_step=f"It has {known}.")
+            raise UnsupportedError(
+                f"collectives.{kind}", rule="is not in this profile", next_step=f"It has {known}."
+            )
         return self.collectives[kind]

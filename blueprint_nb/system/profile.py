@@ -21,14 +21,14 @@ _NOT_FIGURES = ("name", "sources", "description", "kind")
 
 
 class SystemProfile(Record):
-    """One kind of device and the networks between them. Raises `InvalidInputError` for implausible figures."""
+    """One kind of device and the networks between them. Raises `InvalidInputError` where figures can't be."""
 
     not_content: ClassVar[frozenset[str]] = frozenset({"sources", "description"})
 
     name: str
     description: str = ""
     kind: Literal["reference", "datasheet", "custom"] = "custom"
-    """`reference`: a preset that defines published figures. `datasheet`: figures of the vendor. `custom`: any other."""
+    """`reference`: a preset that defines published figures. `datasheet`: the vendor's. `custom`: others."""
     processing_mode: Literal["no_overlap", "roofline"]
     """How compute and memory time of one operation combine: added, or the larger of the two."""
     compute_units: Count | None = None
@@ -41,7 +41,7 @@ class SystemProfile(Record):
     memory: DeviceMemory
     network: tuple[NetworkTier, ...]
     """From the nearest outwards: tier 0 is in the box (or a bridge in it), the last one between boxes."""
-    sources: dict[str, str] = {}
+    sources: dict[str, str] = Field(default_factory=dict)
     """Dotted path (or the start of one) of each figure to where it was published."""
 
     @model_validator(mode="after")
@@ -66,7 +66,10 @@ class SystemProfile(Record):
         parts = (("matrix", self.matrix), ("vector", self.vector), ("memory", self.memory))
         curves = (f"{name}.efficiency" for name, part in parts if part.efficiency is None)
         tiers = enumerate(self.network)
-        return (*curves, *(f"network.{i}.efficiency_fraction" for i, t in tiers if t.efficiency_fraction is None))
+        return (
+            *curves,
+            *(f"network.{i}.efficiency_fraction" for i, t in tiers if t.efficiency_fraction is None),
+        )
 
     def tier(self, index: int, field: str) -> NetworkTier:
         """Tier `index`, as bound by `field`. Raises `InvalidInputError` where there is none."""
@@ -95,17 +98,17 @@ class SystemProfile(Record):
         return next((self.sources[start] for start in starts if start in self.sources), None)
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Self:
-        """A what-if copy of kind `custom`; its name says what changed. Raises `InvalidInputError` with the path.
+        """A what-if copy of kind `custom`; its name says what changed. Raises `InvalidInputError`.
 
-        Keys are dotted paths: "memory.bandwidth_gb_per_s", "network.0.latency_us", "matrix.float8_tflop_per_s".
+        Keys are dotted paths: "memory.bandwidth_gb_per_s", "network.0.latency_us".
         """
         if not overrides:
             return self
         content: Any = _editable(self.model_dump())
         for path, value in overrides.items():
             _replace(content, path, value)
-            content["sources"] = {key: text for key, text in content["sources"].items() if not key.startswith(f"{path}.")}
-            content["sources"][path] = "what-if"
+            kept = {key: text for key, text in content["sources"].items() if not key.startswith(f"{path}.")}
+            content["sources"] = {**kept, path: "what-if"}
         content["kind"] = "custom"
         changed = type(self)(**content)
         name = self.name + "".join(f"+{path}={_said(value)}" for path, value in overrides.items())

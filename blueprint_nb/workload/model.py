@@ -1,7 +1,8 @@
 """What a transformer is made of, as far as its work and memory go.
 
-Two templates. `dense-mha` is the reference: a stack of serial blocks with multi-head attention and a two-matrix GELU
-MLP, without embedding or LM head. `decoder` is a whole dense decoder-only model, whose block is said field by field.
+Two templates. `dense-mha` is the reference: a stack of serial blocks with multi-head attention and a
+two-matrix GELU MLP, without embedding or LM head. `decoder` is a whole dense decoder-only model, whose block is
+said field by field.
 """
 
 from __future__ import annotations
@@ -45,14 +46,18 @@ class ModelProvenance(Record):
 
 
 class TransformerModelSpec(Record):
-    """A dense decoder-only transformer. Raises `InvalidInputError`, or `UnsupportedError` for what it can't say."""
+    """A dense decoder-only transformer. Raises `InvalidInputError`; `UnsupportedError` for the `unsayable`."""
 
     not_content: ClassVar[frozenset[str]] = frozenset({"provenance"})
     unsayable: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(("experts", "expert_count", "num_experts", "num_local_experts", "n_routed_experts"), _EXPERTS),
+        **dict.fromkeys(
+            ("experts", "expert_count", "num_experts", "num_local_experts", "n_routed_experts"), _EXPERTS
+        ),
         **dict.fromkeys(("num_experts_per_tok", "experts_per_token", "moe_intermediate_size"), _EXPERTS),
         **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "latent_attention", "latent_size"), _LATENT),
-        **dict.fromkeys(("sliding_window", "sliding_window_tokens", "attention_window", "window_tokens"), _WINDOW),
+        **dict.fromkeys(
+            ("sliding_window", "sliding_window_tokens", "attention_window", "window_tokens"), _WINDOW
+        ),
         "layer_types": "all blocks are of one kind here",
         "encoder_layers": "there is a decoder stack only",
     }
@@ -182,19 +187,22 @@ class TransformerModelSpec(Record):
         """The block in words."""
         attention = "MHA"
         if self.key_value_heads < self.attention_heads:
-            attention = "MQA" if self.key_value_heads == 1 else f"GQA {self.attention_heads}/{self.key_value_heads}"
+            grouped = f"GQA {self.attention_heads}/{self.key_value_heads}"
+            attention = "MQA" if self.key_value_heads == 1 else grouped
+        start = f"{self.block_count} blocks, {attention}"
         if self.is_reference:
-            return f"{self.block_count} blocks, {attention}, plain GELU MLP, decoder stack only (template dense-mha)"
+            return f"{start}, plain GELU MLP, decoder stack only (template dense-mha)"
         norm = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}[self.norm]
         activation = {"gelu": "GELU", "relu": "ReLU", "silu": "SiLU"}[self.activation]
         biases = f"biases in {', '.join(sorted(self.biases))}" if self.biases else "no biases"
         ties = "tied" if self.tied_embeddings else "untied"
         return (
-            f"{self.block_count} blocks, {attention}, {self.mlp} {activation} MLP, {norm}, {self.residual} residual, "
+            f"{start}, {self.mlp} {activation} MLP, {norm}, {self.residual} residual, "
             f"{self._position_words()}, {biases}, {ties} embeddings"
         )
 
     def _position_words(self) -> str:
         if self.position == "rope" and self.rotary_size not in (None, self.attention_head_size):
             return f"RoPE on {self.rotary_size} of {self.attention_head_size} elements"
-        return {"rope": "RoPE", "learned": "learned positions", "alibi": "ALiBi", "none": "no positions"}[self.position]
+        words = {"rope": "RoPE", "learned": "learned positions", "alibi": "ALiBi", "none": "no positions"}
+        return words[self.position]

@@ -1,7 +1,8 @@
 """What a step's work depends on: five sums over its sequences.
 
-Work is linear in them, so a plan, a sweep and later a scheduler need nothing else about a step. A group is `count`
-sequences that each bring `query_tokens` new tokens (q) and see `context_tokens` of context (c), these included:
+Work is linear in them, so a plan, a sweep and later a scheduler need nothing else about a step. A group is
+`count` sequences that each bring `query_tokens` new tokens (q) and see `context_tokens` of context (c), these
+included:
 
     tokens                Σ count·q                          what every projection sees
     sequences             Σ count                            positions the LM head looks at
@@ -28,8 +29,10 @@ Quantity = TypeVar("Quantity")
 """A Python int, or a NumPy int64 array of any shape."""
 
 
-def step_statistics(query_tokens: Quantity, context_tokens: Quantity, count: Quantity, kv_block_tokens: int = 1) -> dict[str, Quantity]:
-    """The statistics of one group, by name. Arrays broadcast; the caller sees to it that int64 does not overflow."""
+def step_statistics(
+    query_tokens: Quantity, context_tokens: Quantity, count: Quantity, kv_block_tokens: int = 1
+) -> dict[str, Quantity]:
+    """The statistics of one group, by name. Arrays broadcast; the caller keeps int64 from overflowing."""
     q, c, n, block = query_tokens, context_tokens, count, kv_block_tokens
     return {
         "tokens": n * q,  # type: ignore[operator]
