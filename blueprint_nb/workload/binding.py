@@ -74,7 +74,7 @@ class WorkloadBinding(Record):
 
     @property
     def phase(self) -> str:
-        """`decode`: each sequence brings one token; `prefill`: each sees its own tokens only; else `mixed`."""
+        """`decode`: each sequence brings one token; `prefill`: each sees its own tokens; else `mixed`."""
         if all(group.query_tokens == 1 for group in self.groups):
             return str(InferencePhase.DECODE)
         if all(group.query_tokens == group.context_tokens for group in self.groups):

@@ -1,8 +1,8 @@
 """What a transformer is made of, as far as its work and memory go.
 
 Two templates. `dense-mha` is the reference: a stack of serial blocks with multi-head attention and a
-two-matrix GELU MLP, without embedding or LM head. `decoder` is a whole dense decoder-only model, whose block is
-said field by field.
+two-matrix GELU MLP, without embedding or LM head. `decoder` is a whole dense decoder-only model, whose block
+is said field by field.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ModelProvenance(Record):
 
 
 class TransformerModelSpec(Record):
-    """A dense decoder-only transformer. Raises `InvalidInputError`; `UnsupportedError` for the `unsayable`."""
+    """A dense decoder-only transformer. Raises `InvalidInputError`, `UnsupportedError` for the unsayable."""
 
     not_content: ClassVar[frozenset[str]] = frozenset({"provenance"})
     unsayable: ClassVar[dict[str, str]] = {
