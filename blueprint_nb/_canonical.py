@@ -64,7 +64,9 @@ def _record_content(record: Record) -> dict[str, Any]:
     kept = {}
     for name, field in type(record).model_fields.items():
         value = getattr(record, name)
-        if name in record.not_content or (not field.is_required() and value == field.get_default(call_default_factory=True)):
+        if name in record.not_content or (
+            not field.is_required() and value == field.get_default(call_default_factory=True)
+        ):
             continue
         kept[name] = content(value)
     return kept

@@ -102,9 +102,7 @@ def _first_fault(error: ValidationError, record: type[BaseModel]) -> BlueprintEr
     if kind == "missing":
         return InvalidInputError(path, rule="is required", got="nothing", next_step=f"Give {path}.")
     if kind == "extra_forbidden":
-        return InvalidInputError(
-            path, rule="is not a known field", got=got, next_step=_fields_near(path, record)
-        )
+        return InvalidInputError(path, rule="is not a known field", got=got, next_step=_fields_near(path, record))
     return InvalidInputError(path, rule=_rule(kind, fault.get("ctx", {}), fault["msg"]), got=got)
 
 

@@ -60,9 +60,7 @@ def _names(folder: str) -> tuple[str, ...]:
 
 def _locate(given: object, folder: str, field: str) -> tuple[Path, int, int]:
     if not isinstance(given, (str, Path)):
-        raise InvalidInputError(
-            field, got=shown(given), rule="must be a profile's name or the path of a TOML file"
-        )
+        raise InvalidInputError(field, got=shown(given), rule="must be a profile's name or the path of a TOML file")
     if isinstance(given, str) and given in _names(folder):
         path = profiles_folder() / folder / f"{given}.toml"
     elif isinstance(given, Path) or given.endswith(".toml"):

@@ -96,9 +96,7 @@ def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str 
     """The error for a name that is not among `known`: names the nearest ones, else where all are listed."""
     names = sorted(known)
     if not names:
-        return UnknownNameError(
-            field, got=shown(got), rule="can't be chosen: there is nothing to choose from"
-        )
+        return UnknownNameError(field, got=shown(got), rule="can't be chosen: there is nothing to choose from")
     near = difflib.get_close_matches(str(got).lower(), names, n=3, cutoff=0.5)
     if near:
         next_step = f"Did you mean {_either(near)}?"

@@ -12,7 +12,7 @@ from .model_ir import (
     ModelOperation,
 )
 from .packing import packed_digests
-from .plan import PlanBuffer, PlanTask, PlanTemplate, PortablePlanIR, TaskWork
+from .plan import PlanBuffer, PlanTask, PlanTemplate, PortablePlanIR, TaskWork, Template
 
 __all__ = [
     "BlockAttributes",
@@ -36,6 +36,7 @@ __all__ = [
     "Sharding",
     "Stage",
     "TaskWork",
+    "Template",
     "check_int64",
     "packed_digests",
 ]

@@ -20,13 +20,13 @@ class BoundTemplate(Template):
     """Digest of the portable template."""
     implementation: Implementation
 
+    @property
+    def kv_block_tokens(self) -> int:
+        """Tokens in a block of the KV cache."""
+        return self.implementation.kv_block_tokens
+
 
 class BoundPlan(BoundWorkload):
     """The plan of one step with its kernels chosen; still no time and no hardware."""
 
     template: BoundTemplate
-
-    @property
-    def block_tokens(self) -> int:
-        """Tokens in a block of the KV cache."""
-        return self.template.implementation.kv_block_tokens

@@ -23,10 +23,11 @@ def packed_digests(template_digest: str, columns: Sequence[Any], points: int) ->
     rows = np.empty((points, len(columns)), dtype="<i8")
     for index, column in enumerate(columns):
         rows[:, index] = column
+    packed, width = rows.tobytes(), rows.shape[1] * rows.itemsize
     start = hashlib.sha256(bytes.fromhex(template_digest))
     digests = []
-    for row in memoryview(rows.reshape(points, -1)).cast("B").cast("B", (points, rows.shape[1] * 8)) if points else ():
+    for offset in range(0, len(packed), width):
         state = start.copy()
-        state.update(row)
+        state.update(packed[offset : offset + width])
         digests.append(state.hexdigest())
     return digests

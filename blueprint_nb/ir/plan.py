@@ -72,6 +72,11 @@ class Template(Digested):
     tasks: tuple[PlanTask, ...]
     buffers: tuple[PlanBuffer, ...]
 
+    @property
+    def kv_block_tokens(self) -> int:
+        """Tokens in a block of the KV cache."""
+        return 1
+
     def model_post_init(self, context: object) -> None:
         """Verify."""
         check_unique("tasks", [task.id for task in self.tasks])
@@ -112,19 +117,16 @@ class BoundWorkload(Record):
         """Verify."""
         if self.workload.datatype != self.template.datatype:
             raise IntegrityError(
-                "workload.datatype", got=self.workload.datatype, rule=f"must be the template's, {self.template.datatype}"
+                "workload.datatype",
+                got=self.workload.datatype,
+                rule=f"must be the template's, {self.template.datatype}",
             )
         self.template.check_int64(self.statistics)
-
-    @property
-    def block_tokens(self) -> int:
-        """Tokens in a block of the KV cache."""
-        return 1
 
     @cached_property
     def statistics(self) -> dict[str, int]:
         """The step's statistics."""
-        return self.workload.statistics(self.block_tokens)
+        return self.workload.statistics(self.template.kv_block_tokens)
 
     @cached_property
     def work(self) -> tuple[TaskWork, ...]:
@@ -153,7 +155,9 @@ class BoundWorkload(Record):
 
     def task(self, component: str) -> tuple[PlanTask, TaskWork]:
         """A component's task, with its origin, and its quantities. Raises KeyError."""
-        return {task.component: (task, work) for task, work in zip(self.template.tasks, self.work, strict=True)}[component]
+        return {task.component: (task, work) for task, work in zip(self.template.tasks, self.work, strict=True)}[
+            component
+        ]
 
     def to_json(self) -> str:
         """Canonical JSON: content, the bound integers task by task, and the digest."""

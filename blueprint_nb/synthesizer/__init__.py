@@ -3,7 +3,12 @@
 from .distribute import DistributeTransformerInferencePass
 from .frontend import build_model_ir
 from .implementation import ImplementationBinding
-from .legality import legal_pipeline_parallel, legal_tensor_parallel, pipeline_parallel_fault, tensor_parallel_fault
+from .legality import (
+    legal_pipeline_parallel,
+    legal_tensor_parallel,
+    pipeline_parallel_fault,
+    tensor_parallel_fault,
+)
 from .plan import PlanTransformerInferencePass, plan_template
 
 __all__ = [

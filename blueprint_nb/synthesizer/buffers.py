@@ -30,11 +30,19 @@ BUFFERS: Final = (
     BufferRule(name="workspace.residual", kind="workspace", elements="tokens*hidden"),
     BufferRule(name="workspace.qkv", kind="workspace", elements="tokens*qkv_width", transient=True),
     BufferRule(
-        name="workspace.scores", kind="workspace", elements="heads*query_context", transient=True, unfused_only=True
+        name="workspace.scores",
+        kind="workspace",
+        elements="heads*query_context",
+        transient=True,
+        unfused_only=True,
     ),
     BufferRule(name="workspace.mlp", kind="workspace", elements="tokens*up_width", transient=True),
     BufferRule(
-        name="workspace.logits", kind="workspace", elements="sequences*vocab_rows", transient=True, at_head=True
+        name="workspace.logits",
+        kind="workspace",
+        elements="sequences*vocab_rows",
+        transient=True,
+        at_head=True,
     ),
     BufferRule(name="boundary", kind="boundary", elements="boundaries*tokens*hidden"),
 )

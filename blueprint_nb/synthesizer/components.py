@@ -41,7 +41,6 @@ class ComponentRule:
     """Traits that a model must have for it: serial, parallel, rope, sharded (TP > 1), staged (PP > 1)."""
 
 
-
 EMBEDDING: Final = (
     ComponentRule(
         component="embedding",

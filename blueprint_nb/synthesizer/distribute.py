@@ -12,7 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..ir.distributed import DistributedBuffer, DistributedTask, DistributedTaskIR, Origin, Sharding, Stage, StageKind
+from ..ir.distributed import (
+    DistributedBuffer,
+    DistributedTask,
+    DistributedTaskIR,
+    Origin,
+    Sharding,
+    Stage,
+    StageKind,
+)
 from ..ir.form import LinearForm
 from ..ir.model_ir import BlockAttributes, EmbeddingAttributes, HeadAttributes, ModelIR, ModelOperation
 from ..mapping import TransformerInferenceMappingSpec
@@ -21,7 +29,15 @@ from .components import BLOCK, EMBEDDING, HEAD, HOP, ComponentRule
 from .formula import evaluate, names
 from .legality import require_legal
 
-QUANTITIES = ("operations", "masked_operations", "read", "write", "message", "repeated_operations", "repeated_weights")
+QUANTITIES = (
+    "operations",
+    "masked_operations",
+    "read",
+    "write",
+    "message",
+    "repeated_operations",
+    "repeated_weights",
+)
 
 _ACTIVATION_OPERATIONS = {"gelu": 8, "silu": 4, "relu": 1}
 """Operations an element: GELU as in the reference model; SiLU is exp, add, divide, multiply; ReLU a comparison."""

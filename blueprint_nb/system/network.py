@@ -64,7 +64,5 @@ class NetworkTier(Record):
             )
         if kind not in self.collectives:
             known = ", ".join(sorted(self.collectives))
-            raise UnsupportedError(
-                f"collectives.{kind}", rule="is not in this profile", next_step=f"It has {known}."
-            )
+            raise UnsupportedError(f"collectives.{kind}", rule="is not in this profile", next_step=f"It has {known}.")
         return self.collectives[kind]

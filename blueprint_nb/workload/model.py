@@ -50,14 +50,10 @@ class TransformerModelSpec(Record):
 
     not_content: ClassVar[frozenset[str]] = frozenset({"provenance"})
     unsayable: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(
-            ("experts", "expert_count", "num_experts", "num_local_experts", "n_routed_experts"), _EXPERTS
-        ),
+        **dict.fromkeys(("experts", "expert_count", "num_experts", "num_local_experts", "n_routed_experts"), _EXPERTS),
         **dict.fromkeys(("num_experts_per_tok", "experts_per_token", "moe_intermediate_size"), _EXPERTS),
         **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "latent_attention", "latent_size"), _LATENT),
-        **dict.fromkeys(
-            ("sliding_window", "sliding_window_tokens", "attention_window", "window_tokens"), _WINDOW
-        ),
+        **dict.fromkeys(("sliding_window", "sliding_window_tokens", "attention_window", "window_tokens"), _WINDOW),
         "layer_types": "all blocks are of one kind here",
         "encoder_layers": "there is a decoder stack only",
     }

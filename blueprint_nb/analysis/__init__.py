@@ -1,0 +1,42 @@
+"""A phase, a request, memory and sweeps, from plans and a cost provider."""
+
+from .description import ModelDescription, describe_model, key_value_cache_bytes
+from .estimate import Estimate
+from .inputs import RequestInputs
+from .lowering import ATTENTION_KERNELS, Lowered, default_attention, lower, stack_block
+from .mapping_table import mapping_table
+from .memory import MemoryParts, MemoryReport, peak_memory, step_memory
+from .memory_search import Fix, candidate_mappings, fits, smallest_fix
+from .phase import PhaseEstimate, estimate_inference_phase
+from .request import estimate_request
+from .sweep import SweepInputs, sweep_components, sweep_points
+from .verdict import Verdict
+
+__all__ = [
+    "ATTENTION_KERNELS",
+    "Estimate",
+    "Fix",
+    "Lowered",
+    "MemoryParts",
+    "MemoryReport",
+    "ModelDescription",
+    "PhaseEstimate",
+    "RequestInputs",
+    "SweepInputs",
+    "Verdict",
+    "candidate_mappings",
+    "default_attention",
+    "describe_model",
+    "estimate_inference_phase",
+    "estimate_request",
+    "fits",
+    "key_value_cache_bytes",
+    "lower",
+    "mapping_table",
+    "peak_memory",
+    "smallest_fix",
+    "stack_block",
+    "step_memory",
+    "sweep_components",
+    "sweep_points",
+]

@@ -1,0 +1,61 @@
+"""What a model weighs: parameters and KV cache, from the same components that a plan is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import InvalidInputError
+from ..mapping import TransformerInferenceMappingSpec
+from ..workload import InferencePhase, TransformerModelSpec
+from .lowering import default_attention, lower
+from .memory import step_memory
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """A model's size. The template `dense-mha` counts its stack of blocks only."""
+
+    name: str
+    total_parameters: int
+    """All weights, tied ones counted once."""
+    active_parameters: int
+    """Those that one token uses: all, in a dense model."""
+    block_parameters: int
+    """Of all blocks together."""
+    embedding_parameters: int
+    """Of the input table of tokens; 0 in the template `dense-mha`."""
+    architecture: str
+    """The block in words."""
+
+
+def describe_model(model: TransformerModelSpec) -> ModelDescription:
+    """Counts a model's weights as one unsharded device holds them."""
+    distributed = lower(model, TransformerInferenceMappingSpec(), "float16").distributed
+    blocks = sum(task.weights.constant * task.executions for task in distributed.tasks if task.scope == "every")
+    total = next(buffer for buffer in distributed.buffers if buffer.kind == "weights").elements.constant
+    return ModelDescription(
+        name=model.name,
+        total_parameters=total,
+        active_parameters=total,
+        block_parameters=blocks,
+        embedding_parameters=(model.vocab_size or 0) * model.hidden_size,
+        architecture=model.architecture,
+    )
+
+
+def key_value_cache_bytes(
+    model: TransformerModelSpec,
+    mapping: TransformerInferenceMappingSpec,
+    batch_size: int,
+    context_tokens: int,
+    datatype: str,
+) -> int:
+    """Bytes of KV cache that one device holds. Raises `InvalidInputError` beyond the model's sequence length."""
+    if context_tokens > model.sequence_length:
+        raise InvalidInputError(
+            "context_tokens",
+            got=f"{context_tokens:,}",
+            rule=f"must be at most the sequence length of {model.name}, {model.sequence_length:,} tokens",
+        )
+    template = lower(model, mapping, datatype, default_attention(model)).bound
+    return int(step_memory(template, InferencePhase.DECODE, batch_size, context_tokens).kv_cache_bytes)

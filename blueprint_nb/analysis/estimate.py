@@ -1,0 +1,193 @@
+"""What a request costs, and every view of it: frames, verdict, JSON, report.
+
+An estimate is frozen once made: its figures come from plans and a cost provider, and nothing measured afterwards can
+change them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._canonical import canonical_json
+from ..cost import CostBlock
+from ..ir import BoundPlan, PortablePlanIR, packed_digests
+from ..workload import InferencePhase, WorkloadBinding
+from .frames import component_frame
+from .inputs import RequestInputs
+from .lowering import Lowered
+from .memory import MemoryReport, step_memory
+from .phase import PhaseEstimate
+from .points import phase_statistics
+from .snapshot import estimate_content
+from .verdict import Verdict, verdict_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One request on one mapping: one prefill and O − 1 decode steps. Rates are of one replica."""
+
+    inputs: RequestInputs
+    lowered: Lowered
+    prefill_plan: PortablePlanIR
+    prefill: PhaseEstimate
+    decode_contexts: Any
+    """int64 array, shape (O − 1,): visible context of each decode step."""
+    decode_costs: CostBlock | None
+    """Over `decode_contexts`; None when O = 1."""
+    memory: MemoryReport
+    """Of the fullest device at the fullest point."""
+
+    @property
+    def prefill_seconds(self) -> float:
+        """Of the whole model; for the template `dense-mha`, of the stack."""
+        return self.prefill.seconds
+
+    @cached_property
+    def decode_seconds(self) -> Any:
+        """float64 array, shape (O − 1,): seconds of each decode step."""
+        return self._over_contexts(None if self.decode_costs is None else self.decode_costs.seconds)
+
+    @property
+    def mean_decode_step_seconds(self) -> float | None:
+        """Decode total / (O − 1); None when O = 1."""
+        steps = len(self.decode_contexts)
+        return float(self.decode_seconds.sum()) / steps if steps else None
+
+    @property
+    def model_execution_seconds(self) -> float:
+        """Prefill and all decode steps, one after the other; no host, no queue."""
+        return self.prefill_seconds + float(self.decode_seconds.sum())
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens that one replica generates in a second: batch · O / total."""
+        return self.inputs.request.batch_size * self.tokens_per_second_per_sequence
+
+    @property
+    def tokens_per_second_per_sequence(self) -> float:
+        """Tokens that one sequence gets in a second: O / total."""
+        return self.inputs.request.generated_tokens / self.model_execution_seconds
+
+    @property
+    def devices(self) -> int:
+        """TP × PP × replicas."""
+        return self.inputs.mapping.devices
+
+    @cached_property
+    def decode(self) -> pl.DataFrame:
+        """A row for each decode step: context_tokens (int64), seconds, stack_seconds (float64), plan_digest (text)."""
+        import polars as pl
+
+        stack = None if self.decode_costs is None else self.decode_costs.stack_seconds
+        return pl.DataFrame(
+            {
+                "context_tokens": self.decode_contexts,
+                "seconds": self.decode_seconds,
+                "stack_seconds": self._over_contexts(stack),
+                "plan_digest": pl.Series(self.decode_digests, dtype=pl.String),
+            }
+        )
+
+    @cached_property
+    def decode_digests(self) -> list[str]:
+        """Digest of each decode step's portable plan."""
+        if not len(self.decode_contexts):
+            return []
+        template, batch = self.lowered.plan, self.inputs.request.batch_size
+        statistics = phase_statistics(template, InferencePhase.DECODE, np.int64(batch), self.decode_contexts)
+        work = [value for task in template.work(statistics) for value in task]
+        columns = [1, self.decode_contexts, batch, *work, *template.buffer_bytes(statistics)]
+        return packed_digests(template.digest, columns, len(self.decode_contexts))
+
+    @cached_property
+    def components(self) -> pl.DataFrame:
+        """A row for each component of the prefill and of every decode step, in plan order.
+
+        Columns: phase, context_tokens, component, primitive, source_layer, seconds (of one execution), count
+        (executions in the phase), operations, read_bytes, write_bytes, message_bytes, compute_seconds, memory_seconds,
+        network_seconds, bound. Seconds of a phase are Σ seconds · count.
+        """
+        import polars as pl
+
+        keys = {"phase": "prefill", "context_tokens": np.int64(self.inputs.request.prompt_tokens)}
+        frames = [component_frame(self.prefill.costs, (1,), keys)]
+        if self.decode_costs is not None:
+            keys = {"phase": "decode", "context_tokens": self.decode_contexts}
+            frames.append(component_frame(self.decode_costs, self.decode_contexts.shape, keys))
+        return pl.concat(frames)
+
+    @cached_property
+    def memory_by_context(self) -> pl.DataFrame:
+        """A row for the prefill and each decode step: phase, context_tokens, and the bytes of each part on the fullest device."""
+        import polars as pl
+
+        batch, prompt = self.inputs.request.batch_size, self.inputs.request.prompt_tokens
+        points = [(InferencePhase.PREFILL, np.array([prompt], dtype=np.int64))]
+        if len(self.decode_contexts):
+            points.append((InferencePhase.DECODE, self.decode_contexts))
+        frames = []
+        for phase, contexts in points:
+            parts = step_memory(self.lowered.bound, phase, batch, contexts)
+            sizes = {name: np.broadcast_to(getattr(parts, name), contexts.shape) for name in type(parts).__slots__}
+            frames.append(
+                pl.DataFrame({"context_tokens": contexts, **sizes}).insert_column(
+                    0, pl.Series("phase", [str(phase)]).new_from_index(0, len(contexts))
+                )
+            )
+        return pl.concat(frames)
+
+    @cached_property
+    def latency_drops(self) -> tuple[int, ...]:
+        """Contexts at which a decode step is faster than the one before: where an efficiency curve steps up.
+
+        A fault of step curves, not of machines; empty in `peak-only`.
+        """
+        falls = np.flatnonzero(np.diff(self.decode_seconds) < 0) + 1
+        return tuple(int(context) for context in self.decode_contexts[falls])
+
+    def decode_plan(self, context_tokens: int) -> PortablePlanIR:
+        """The portable plan of the decode step at a visible context."""
+        request = self.inputs.request
+        workload = WorkloadBinding.decode(
+            batch_size=request.batch_size, context_tokens=context_tokens, datatype=request.datatype
+        )
+        return PortablePlanIR(template=self.lowered.plan, workload=workload)
+
+    def bound_plan(self, plan: PortablePlanIR) -> BoundPlan:
+        """`plan` with this estimate's kernels."""
+        return self.lowered.implementation.bind(plan)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether it fits, by how much, how fast it decodes, what bounds it, and what to change."""
+        return verdict_of(self)
+
+    def summary(self) -> str:
+        """The verdict in words."""
+        return self.verdict.text
+
+    def to_json(self) -> str:
+        """Inputs, digests, figures, and the plans of prefill and last decode step, as canonical JSON."""
+        return canonical_json(estimate_content(self))
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the self-contained HTML report; returns its path.
+
+        Raises `MissingExtraError` without the extra `notebook`, `OutputError` where the path can't be written.
+        """
+        from ..report import write_report
+
+        return write_report(self, Path(path))
+
+    def _over_contexts(self, seconds: Any) -> Any:
+        shape = self.decode_contexts.shape
+        return np.zeros(shape) if seconds is None else np.broadcast_to(seconds, shape)

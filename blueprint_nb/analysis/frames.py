@@ -1,0 +1,67 @@
+"""Long tables: views of component-major costs, built when asked for. Imports polars only when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..cost import CostBlock
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TEXT_COLUMNS: Final = ("component", "primitive", "source_layer")
+WORK_COLUMNS: Final = ("operations", "read_bytes", "write_bytes", "message_bytes")
+TERM_COLUMNS: Final = ("compute_seconds", "memory_seconds", "network_seconds")
+
+
+def component_frame(block: CostBlock, shape: tuple[int, ...], keys: Mapping[str, Any]) -> pl.DataFrame:
+    """A row for each (point, component): points in row-major order of `shape`, components in plan order.
+
+    `keys` come first; each is a scalar or an array that broadcasts to `shape`. Then component, primitive, source_layer
+    (text), seconds (float64, of one execution), count (int64), operations and bytes (int64), the terms (float64, s)
+    and bound (compute, memory or network).
+    """
+    import polars as pl
+
+    activities, costs = block.activity.components, block.costs
+    points = int(np.prod(shape))
+    order = np.tile(np.arange(len(activities)), points)
+    columns: dict[str, Any] = {}
+    for name, value in keys.items():
+        columns[name] = _repeated(value, shape, len(activities))
+    for name in TEXT_COLUMNS:
+        columns[name] = pl.Series([getattr(activity, name) for activity in activities]).gather(order)
+    columns["seconds"] = _stacked([cost.seconds for cost in costs], shape, np.float64)
+    columns["count"] = np.array([activity.executions for activity in activities], dtype=np.int64)[order]
+    for name in WORK_COLUMNS:
+        columns[name] = _stacked([getattr(activity, name) for activity in activities], shape, np.int64)
+    for name in TERM_COLUMNS:
+        columns[name] = _stacked([getattr(cost, name) for cost in costs], shape, np.float64)
+    return pl.DataFrame(columns).with_columns(_bound())
+
+
+def _bound() -> pl.Expr:
+    import polars as pl
+
+    computes = pl.col("compute_seconds") > pl.col("memory_seconds")
+    others = pl.when(computes).then(pl.lit("compute")).otherwise(pl.lit("memory"))
+    return pl.when(pl.col("message_bytes") > 0).then(pl.lit("network")).otherwise(others).alias("bound")
+
+
+def _repeated(value: Any, shape: tuple[int, ...], times: int) -> Any:
+    import polars as pl
+
+    rows = int(np.prod(shape)) * times
+    if isinstance(value, str):
+        return pl.Series([value]).new_from_index(0, rows)
+    return np.repeat(np.broadcast_to(value, shape).reshape(-1), times)
+
+
+def _stacked(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    stacked = np.empty((*shape, len(arrays)), dtype=dtype)
+    for index, array in enumerate(arrays):
+        stacked[..., index] = array
+    return stacked.reshape(-1)

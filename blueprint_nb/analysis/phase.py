@@ -1,0 +1,50 @@
+"""A bound plan on a system: the frozen estimate of one phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..cost import CostBlock, CostProvider, plan_activity, require_provider
+from ..ir import BoundPlan
+from ..mapping import NetworkTierBinding
+from ..system import SystemProfile
+
+
+@dataclass(frozen=True)
+class PhaseEstimate:
+    """What one phase costs. Seconds are of one device's serial work, all executions counted."""
+
+    plan: BoundPlan
+    costs: CostBlock
+
+    @property
+    def seconds(self) -> float:
+        """Of the whole model; for the template `dense-mha`, of the stack."""
+        return float(self.costs.seconds)
+
+    @property
+    def stack_seconds(self) -> float:
+        """Of the decoder stack: its blocks and the hops between stages."""
+        return float(self.costs.stack_seconds)
+
+    @property
+    def block_seconds(self) -> float:
+        """Of one decoder block."""
+        return float(self.costs.block_seconds)
+
+    @property
+    def component_seconds(self) -> dict[str, float]:
+        """Of one execution of each component, in plan order."""
+        pairs = zip(self.costs.activity.components, self.costs.costs, strict=True)
+        return {activity.component: float(cost.seconds) for activity, cost in pairs}
+
+
+def estimate_inference_phase(
+    plan: BoundPlan, system: SystemProfile, network: NetworkTierBinding, provider: CostProvider
+) -> PhaseEstimate:
+    """Prices one plan.
+
+    Raises `UnsupportedError` where the system lacks a figure the provider needs, `InvalidInputError` where a
+    collective's group exceeds its tier, TypeError where `provider` is not one.
+    """
+    return PhaseEstimate(plan, require_provider(provider).cost(plan_activity(plan), system, network))

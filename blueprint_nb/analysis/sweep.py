@@ -1,0 +1,191 @@
+"""Sweeps: the same forms as a plan's, evaluated on arrays over the full product of mapping, batch and context.
+
+Every mapping has a template of its own; within it a component is evaluated on the distinct values of what it depends
+on, as arrays of shape (batch, 1), (1, context) or (batch, context).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..cost import CostBlock, CostProvider, template_activity
+from ..errors import InvalidInputError
+from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
+from ..system import SystemProfile
+from ..workload import InferencePhase, TransformerModelSpec
+from .checks import check_network
+from .frames import component_frame
+from .lowering import lower
+from .memory import fullest_stage
+from .points import phase_statistics
+
+if TYPE_CHECKING:
+    import polars as pl
+
+AXES: Final = ("tensor_parallel", "pipeline_parallel", "batch_size", "context_tokens")
+
+
+@dataclass(frozen=True)
+class SweepInputs:
+    """What a sweep runs over. Axes are int64 arrays of shape (n,)."""
+
+    model: TransformerModelSpec
+    system: SystemProfile
+    network: NetworkTierBinding
+    datatype: str
+    phase: InferencePhase
+    attention: str
+    provider: CostProvider
+    tensor_parallel: Any
+    pipeline_parallel: Any
+    batch_size: Any
+    context_tokens: Any
+
+
+@dataclass(frozen=True)
+class MappingGrid:
+    """All points of one mapping, as arrays that broadcast to (batch, context); nothing where it is not legal."""
+
+    tensor_parallel: int
+    pipeline_parallel: int
+    reason: str | None
+    costs: CostBlock | None = None
+    total_bytes: Any = None
+    kv_cache_bytes: Any = None
+    weights_bytes: Any = None
+
+
+def sweep_points(inputs: SweepInputs) -> pl.DataFrame:
+    """A row for each point of the full product, the last axis fastest.
+
+    Columns: the axes (int64), feasible (bool), reason (text), seconds (float64), fits (bool), total_bytes,
+    kv_cache_bytes, weights_bytes (int64, of the fullest device), devices (int64). Points that are not feasible have
+    nulls and a reason. Raises `InvalidInputError` where a count could pass 2^63, `UnsupportedError` where the system
+    lacks a figure.
+    """
+    import polars as pl
+
+    shape = (len(inputs.batch_size), len(inputs.context_tokens))
+    usable = inputs.system.memory.usable_bytes
+    return pl.concat(_point_rows(inputs, grid, shape, usable) for grid in mapping_grids(inputs))
+
+
+def sweep_components(inputs: SweepInputs) -> pl.DataFrame:
+    """A row for each (point, component); columns: the axes, feasible, reason, then those of `component_frame`.
+
+    A point that is not feasible has one row, with nulls and a reason.
+    """
+    import polars as pl
+
+    frames = [_component_rows(inputs, grid) for grid in mapping_grids(inputs)]
+    return pl.concat(frames, how="diagonal_relaxed")
+
+
+def mapping_grids(inputs: SweepInputs) -> Iterator[MappingGrid]:
+    """The costs and memory of each (TP, PP), in the order of the axes."""
+    legal_contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
+    for tensor_parallel, pipeline_parallel in product(
+        inputs.tensor_parallel.tolist(), inputs.pipeline_parallel.tolist()
+    ):
+        mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
+        try:
+            check_network(inputs.system, mapping, inputs.network)
+            template = lower(inputs.model, mapping, inputs.datatype, inputs.attention).bound
+        except InvalidInputError as fault:
+            yield MappingGrid(tensor_parallel, pipeline_parallel, reason=str(fault))
+            continue
+        statistics = phase_statistics(template, inputs.phase, inputs.batch_size[:, None], legal_contexts[None, :])
+        costs = inputs.provider.cost(template_activity(template, statistics), inputs.system, inputs.network)
+        held = fullest_stage(template, statistics)
+        yield MappingGrid(
+            tensor_parallel,
+            pipeline_parallel,
+            reason=None,
+            costs=costs,
+            total_bytes=held.total_bytes,
+            kv_cache_bytes=held.kv_cache_bytes,
+            weights_bytes=held.weights_bytes,
+        )
+
+
+def _too_long(inputs: SweepInputs) -> Any:
+    return inputs.context_tokens > inputs.model.sequence_length
+
+
+def _reasons(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int]) -> pl.Series:
+    """Why each point is not feasible; null where it is."""
+    import polars as pl
+
+    model = inputs.model
+    too_long = f"context_tokens is beyond the sequence length of {model.name}, {model.sequence_length:,}"
+    texts = pl.Series([None, too_long, grid.reason], dtype=pl.String)
+    codes = np.full(shape, 2) if grid.reason else np.broadcast_to(_too_long(inputs)[None, :].astype(np.int64), shape)
+    return texts.gather(codes.reshape(-1))
+
+
+def _axis_columns(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int]) -> dict[str, Any]:
+    return {
+        "tensor_parallel": np.full(shape, grid.tensor_parallel, dtype=np.int64).reshape(-1),
+        "pipeline_parallel": np.full(shape, grid.pipeline_parallel, dtype=np.int64).reshape(-1),
+        "batch_size": np.broadcast_to(inputs.batch_size[:, None], shape).reshape(-1),
+        "context_tokens": np.broadcast_to(inputs.context_tokens[None, :], shape).reshape(-1),
+    }
+
+
+def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], usable: int) -> pl.DataFrame:
+    import polars as pl
+
+    def flat(values: Any, dtype: Any) -> Any:
+        return np.broadcast_to(np.asarray(0 if values is None else values, dtype=dtype), shape).reshape(-1)
+
+    total = flat(grid.total_bytes, np.int64)
+    frame = pl.DataFrame(
+        {
+            **_axis_columns(inputs, grid, shape),
+            "reason": _reasons(inputs, grid, shape),
+            "seconds": flat(grid.costs and grid.costs.seconds, np.float64),
+            "fits": total <= usable,
+            "total_bytes": total,
+            "kv_cache_bytes": flat(grid.kv_cache_bytes, np.int64),
+            "weights_bytes": flat(grid.weights_bytes, np.int64),
+            "devices": np.full(len(total), grid.tensor_parallel * grid.pipeline_parallel, dtype=np.int64),
+        }
+    )
+    figures = ("seconds", "fits", "total_bytes", "kv_cache_bytes", "weights_bytes")
+    feasible = pl.col("reason").is_null()
+    return frame.select(
+        *AXES,
+        feasible.alias("feasible"),
+        "reason",
+        *(pl.when(feasible).then(pl.col(name)).alias(name) for name in figures),
+        "devices",
+    )
+
+
+def _component_rows(inputs: SweepInputs, grid: MappingGrid) -> pl.DataFrame:
+    import polars as pl
+
+    shape = (len(inputs.batch_size), len(inputs.context_tokens))
+    columns = _axis_columns(inputs, grid, shape)
+    points = pl.DataFrame({**columns, "reason": _reasons(inputs, grid, shape)})
+    feasible = pl.col("reason").is_null()
+    points = points.select(*AXES, feasible.alias("feasible"), "reason", pl.lit(str(inputs.phase)).alias("phase"))
+    if grid.costs is None:
+        return points
+    keys = {name: values.reshape(shape) for name, values in columns.items()}
+    rows = component_frame(grid.costs, shape, {**keys, "point": np.arange(len(points)).reshape(shape)})
+    joined = points.with_row_index("point").join(
+        rows.select("point", pl.exclude("point", *AXES)).with_columns(pl.col("point").cast(pl.UInt32)),
+        on="point",
+        how="left",
+        maintain_order="left_right",
+    )
+    figures = [name for name in rows.columns if name not in ("point", *AXES)]
+    blank = (pl.when(pl.col("feasible")).then(pl.col(name)).alias(name) for name in figures)
+    first_of_point = pl.int_range(pl.len()).over("point") == 0
+    return joined.filter(pl.col("feasible") | first_of_point).with_columns(*blank).drop("point")

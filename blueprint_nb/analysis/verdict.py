@@ -1,0 +1,103 @@
+"""The verdict: fits or not, by how much, how fast, bound by what, and the smallest change that makes it fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..cost import CostBlock
+from ..units import GIB, format_count, format_gib, format_percent, three_digits, time_unit
+from .memory_search import Fix, smallest_fix
+
+if TYPE_CHECKING:
+    from .estimate import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Sentences about an estimate, the important first."""
+
+    fits: bool
+    headline: str
+    """"Fits" or "Does not fit"."""
+    memory: str
+    latency: str
+    bound: str
+    throughput: str
+    fix: str
+    """What to change; empty when it fits."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All sentences that say something."""
+        parts = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.fix)
+        return tuple(part for part in parts if part)
+
+    @property
+    def text(self) -> str:
+        """All of it on one line."""
+        return " · ".join(self.parts)
+
+
+def verdict_of(estimate: Estimate) -> Verdict:
+    """The verdict on `estimate`."""
+    memory = estimate.memory
+    held = (
+        f"{format_gib(memory.total_bytes).removesuffix(' GiB')} of {format_gib(memory.usable_bytes)} usable per device"
+    )
+    missing = "" if memory.fits else f", {format_gib(memory.total_bytes - memory.usable_bytes)} short"
+    return Verdict(
+        fits=memory.fits,
+        headline="Fits" if memory.fits else "Does not fit",
+        memory=held + missing,
+        latency=_latency(estimate),
+        bound=_bound(estimate.prefill.costs if estimate.decode_costs is None else estimate.decode_costs),
+        throughput=_throughput(estimate),
+        fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
+    )
+
+
+def _latency(estimate: Estimate) -> str:
+    if not len(estimate.decode_contexts):
+        scale, unit = time_unit(estimate.prefill_seconds)
+        return f"prefill {three_digits(estimate.prefill_seconds / scale)} {unit}, no decode step"
+    first, last = float(estimate.decode_seconds[0]), float(estimate.decode_seconds[-1])
+    scale, unit = time_unit(max(first, last))
+    contexts = [format_count(int(context)) for context in estimate.decode_contexts[[0, -1]]]
+    if len(estimate.decode_contexts) == 1:
+        return f"decode {three_digits(first / scale)} {unit}/step at context {contexts[0]}"
+    arrow = f"{three_digits(first / scale)} → {three_digits(last / scale)} {unit}/step"
+    return f"decode {arrow} at contexts {contexts[0]}–{contexts[1]}"
+
+
+def _bound(costs: CostBlock) -> str:
+    seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
+    for activity, cost in zip(costs.activity.components, costs.costs, strict=True):
+        terms = {name: _total(getattr(cost, f"{name}_seconds"), costs) for name in seconds}
+        seconds[max(terms, key=lambda name: terms[name])] += _total(cost.seconds, costs) * activity.executions
+    largest = max(seconds, key=lambda name: seconds[name])
+    return f"{largest}-bound ({format_percent(seconds[largest] / sum(seconds.values()))} of the time)"
+
+
+def _total(seconds: Any, costs: CostBlock) -> float:
+    return float(np.broadcast_to(seconds, np.shape(costs.seconds)).sum())
+
+
+def _throughput(estimate: Estimate) -> str:
+    mapping = estimate.inputs.mapping
+    devices = f"{estimate.devices} device{'s' if estimate.devices > 1 else ''}"
+    replica = " per replica" if mapping.replicas > 1 else ""
+    return f"{three_digits(estimate.tokens_per_second)} tokens/s{replica} on {devices}"
+
+
+def _fix(estimate: Estimate, fix: Fix | None) -> str:
+    inputs = estimate.inputs
+    if fix is None:
+        return f"no mapping of up to 64 ranks holds even one such sequence in {inputs.system.memory.usable_bytes / GIB:,.1f} GiB: shorten it or use a smaller datatype"
+    if fix.batch_size != inputs.request.batch_size:
+        return (
+            f"fits with batch {fix.batch_size} instead of {inputs.request.batch_size}; no mapping holds the whole batch"
+        )
+    return f"fits with TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices)"

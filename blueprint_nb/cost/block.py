@@ -1,0 +1,63 @@
+"""CostBlock: seconds of every component and term over all points, component-major.
+
+Each term is one float64 array a component, of any shape that broadcasts to the points' shape: a GEMM that does not see
+the context keeps one value a batch. Long tables are views that others build from this when asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from .activity import Activity, ComponentActivity
+
+BLOCK_LAYERS: Final = ("attention", "mlp")
+"""Source layers of one decoder block."""
+
+STACK_LAYERS: Final = (*BLOCK_LAYERS, "pipeline")
+"""Source layers of the stack: its blocks and the hops between stages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentCost:
+    """Seconds of one execution of a component, by term."""
+
+    compute_seconds: Any
+    memory_seconds: Any
+    network_seconds: Any
+    seconds: Any
+
+
+@dataclass(frozen=True)
+class CostBlock:
+    """Costs beside the activity they were made from."""
+
+    activity: Activity
+    costs: tuple[ComponentCost, ...]
+    provider: str
+    """Who made the figures."""
+    system_revision: str
+
+    @cached_property
+    def seconds(self) -> Any:
+        """Of the whole phase: Σ seconds · executions."""
+        return self._sum(lambda component: component.executions)
+
+    @cached_property
+    def stack_seconds(self) -> Any:
+        """Of the decoder stack: blocks and hops, without embedding and head."""
+        return self._sum(lambda component: component.executions if component.source_layer in STACK_LAYERS else 0)
+
+    @cached_property
+    def block_seconds(self) -> Any:
+        """Of one decoder block."""
+        return self._sum(lambda component: int(component.source_layer in BLOCK_LAYERS))
+
+    def _sum(self, times: Callable[[ComponentActivity], int]) -> Any:
+        total: Any = 0.0
+        for component, cost in zip(self.activity.components, self.costs, strict=True):
+            if executions := times(component):
+                total = total + cost.seconds * executions
+        return total

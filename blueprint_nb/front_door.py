@@ -1,0 +1,188 @@
+"""The calls a notebook makes. Names and numbers in, estimates and frames out; every one checks what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .analysis import Estimate, ModelDescription, RequestInputs, SweepInputs
+from .analysis import default_attention as _default_attention
+from .analysis import describe_model, estimate_request, key_value_cache_bytes, sweep_components, sweep_points
+from .analysis.axes import axis
+from .catalog import load_model, load_system, model_names, system_names
+from .cost import AnalyticalProvider, require_mode
+from .errors import unknown_name
+from .mapping import NetworkTierBinding, TransformerInferenceMappingSpec
+from .system import SystemProfile
+from .workload import InferencePhase, TransformerInferenceRequestSpec, TransformerModelSpec, element_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Model = str | Path | TransformerModelSpec
+System = str | Path | SystemProfile
+Axis = int | Sequence[int]
+
+
+def estimate(
+    model: Model,
+    system: System,
+    *,
+    tensor_parallel: int = 1,
+    pipeline_parallel: int = 1,
+    replicas: int = 1,
+    batch_size: int = 1,
+    prompt_tokens: int = 1024,
+    generated_tokens: int = 128,
+    datatype: str = "float16",
+    mode: str = "system-evidence",
+    tensor_parallel_network: int = 0,
+    pipeline_parallel_network: int = 0,
+    attention: str | None = None,
+) -> Estimate:
+    """What one request costs: a prefill of `prompt_tokens` and `generated_tokens` − 1 decode steps.
+
+    `attention` is unfused, flash or paged; None takes the model's default. Raises `InvalidInputError` (names with the
+    nearest ones, numbers, mappings, contexts) and `UnsupportedError` where the system lacks a figure.
+    """
+    spec = load_model(model)
+    inputs = RequestInputs(
+        model=spec,
+        system=load_system(system),
+        mapping=TransformerInferenceMappingSpec(
+            tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel, replicas=replicas
+        ),
+        request=TransformerInferenceRequestSpec(
+            batch_size=batch_size,
+            prompt_tokens=prompt_tokens,
+            generated_tokens=generated_tokens,
+            datatype=datatype,
+        ),
+        network=NetworkTierBinding(
+            tensor_parallel_network=tensor_parallel_network,
+            pipeline_parallel_network=pipeline_parallel_network,
+        ),
+        mode=require_mode(mode),
+        attention=_default_attention(spec) if attention is None else attention,
+    )
+    return estimate_request(inputs)
+
+
+def sweep(
+    model: Model,
+    system: System,
+    *,
+    tensor_parallel: Axis = 1,
+    pipeline_parallel: Axis = 1,
+    batch_size: Axis = 1,
+    context_tokens: Axis = 1024,
+    phase: str = "decode",
+    datatype: str = "float16",
+    mode: str = "system-evidence",
+    tensor_parallel_network: int = 0,
+    pipeline_parallel_network: int = 0,
+    attention: str | None = None,
+    by_component: bool = False,
+) -> pl.DataFrame:
+    """One step at every point of the full product of the axes; each axis is an integer or many.
+
+    See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
+    that no legal mapping has, or whose context the model does not take, have nulls and a reason. Raises as `estimate`.
+    """
+    spec = load_model(model)
+    element_bytes(datatype)
+    inputs = SweepInputs(
+        model=spec,
+        system=load_system(system),
+        network=NetworkTierBinding(
+            tensor_parallel_network=tensor_parallel_network,
+            pipeline_parallel_network=pipeline_parallel_network,
+        ),
+        datatype=datatype,
+        phase=_phase(phase),
+        attention=_default_attention(spec) if attention is None else attention,
+        provider=AnalyticalProvider(mode),
+        tensor_parallel=axis("tensor_parallel", tensor_parallel),
+        pipeline_parallel=axis("pipeline_parallel", pipeline_parallel),
+        batch_size=axis("batch_size", batch_size),
+        context_tokens=axis("context_tokens", context_tokens),
+    )
+    return sweep_components(inputs) if by_component else sweep_points(inputs)
+
+
+def describe(model: Model) -> ModelDescription:
+    """A model's parameters and architecture. Raises as `load_model`."""
+    return describe_model(load_model(model))
+
+
+def kv_cache_bytes(
+    model: Model,
+    *,
+    context_tokens: int = 1,
+    batch_size: int = 1,
+    tensor_parallel: int = 1,
+    pipeline_parallel: int = 1,
+    datatype: str = "float16",
+) -> int:
+    """Bytes of KV cache that one device holds. Raises `InvalidInputError`."""
+    request = TransformerInferenceRequestSpec(
+        batch_size=batch_size, prompt_tokens=context_tokens, generated_tokens=1, datatype=datatype
+    )
+    mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
+    return key_value_cache_bytes(
+        load_model(model), mapping, request.batch_size, request.prompt_tokens, request.datatype
+    )
+
+
+def list_models() -> pl.DataFrame:
+    """The models that ship with the project, a row each."""
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for name in model_names():
+        model, size = load_model(name), describe(name)
+        rows.append(
+            {
+                "name": name,
+                "parameters": size.total_parameters,
+                "blocks": model.block_count,
+                "hidden_size": model.hidden_size,
+                "attention_heads": model.attention_heads,
+                "key_value_heads": model.key_value_heads,
+                "sequence_length": model.sequence_length,
+                "kv_bytes_per_token": kv_cache_bytes(model),
+                "template": model.template,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def list_systems() -> pl.DataFrame:
+    """The systems that ship with the project, a row each."""
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for name in system_names():
+        system = load_system(name)
+        rows.append(
+            {
+                "name": name,
+                "kind": system.kind,
+                "memory_gib": system.memory.capacity_gib,
+                "bandwidth_gb_per_s": system.memory.bandwidth_gb_per_s,
+                "float16_tflop_per_s": system.matrix.float16_tflop_per_s,
+                "float8_tflop_per_s": system.matrix.float8_tflop_per_s,
+                "network_gb_per_s": system.network[0].bandwidth_gb_per_s,
+                "datatypes": ", ".join(system.datatypes),
+                "modes": "peak-only" if system.missing_efficiency else "peak-only, system-evidence",
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _phase(phase: object) -> InferencePhase:
+    try:
+        return InferencePhase(phase)
+    except ValueError:
+        raise unknown_name("phase", phase, [str(known) for known in InferencePhase]) from None
