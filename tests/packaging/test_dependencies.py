@@ -48,9 +48,7 @@ def pins() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def tracked_files() -> list[Path]:
-    listing = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=False
-    )
+    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=False)
     if listing.returncode != 0:
         pytest.skip("not a git checkout, so nothing says which files are tracked")
     return [ROOT / name for name in listing.stdout.split("\0") if name]
@@ -130,9 +128,7 @@ def test_the_search_for_registry_addresses_finds_one(line: str) -> None:
 def test_importing_the_engine_loads_no_jupyter_no_charts_and_no_frames() -> None:
     heavy = ("altair", "vl_convert", "polars", "ipywidgets", "anywidget", "IPython", "ipykernel", "jupyter")
     script = "import json, sys, blueprint_nb; print(json.dumps(sorted(sys.modules)))"
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     loaded = json.loads(run.stdout)
 

@@ -39,9 +39,7 @@ def write_program(path: Path, text: str) -> None:
 
 
 def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {
-        name: value for name, value in os.environ.items() if name not in {"VENV", "MAKEFLAGS", "MAKELEVEL"}
-    }
+    environment = {name: value for name, value in os.environ.items() if name not in {"VENV", "MAKEFLAGS", "MAKELEVEL"}}
     return subprocess.run(
         ["make", "PYTHON=./python", "VENV=.venv", *arguments],
         cwd=checkout,
