@@ -6,9 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .analysis import Estimate, ModelDescription, RequestInputs, SweepInputs
+from .analysis import (
+    Estimate,
+    ModelDescription,
+    RequestInputs,
+    SweepInputs,
+    describe_model,
+    estimate_request,
+    key_value_cache_bytes,
+    sweep_components,
+    sweep_points,
+)
 from .analysis import default_attention as _default_attention
-from .analysis import describe_model, estimate_request, key_value_cache_bytes, sweep_components, sweep_points
 from .analysis.axes import axis
 from .catalog import load_model, load_system, model_names, system_names
 from .cost import AnalyticalProvider, require_mode
@@ -182,7 +191,7 @@ def list_systems() -> pl.DataFrame:
 
 
 def _phase(phase: object) -> InferencePhase:
-    try:
-        return InferencePhase(phase)
-    except ValueError:
-        raise unknown_name("phase", phase, [str(known) for known in InferencePhase]) from None
+    known = {str(member): member for member in InferencePhase}
+    if not isinstance(phase, str) or phase not in known:
+        raise unknown_name("phase", phase, known)
+    return known[phase]

@@ -3,7 +3,7 @@
 from .description import ModelDescription, describe_model, key_value_cache_bytes
 from .estimate import Estimate
 from .inputs import RequestInputs
-from .lowering import ATTENTION_KERNELS, Lowered, default_attention, lower, stack_block
+from .lowering import Lowered, default_attention, lower, stack_block
 from .mapping_table import mapping_table
 from .memory import MemoryParts, MemoryReport, peak_memory, step_memory
 from .memory_search import Fix, candidate_mappings, fits, smallest_fix
@@ -13,7 +13,6 @@ from .sweep import SweepInputs, sweep_components, sweep_points
 from .verdict import Verdict
 
 __all__ = [
-    "ATTENTION_KERNELS",
     "Estimate",
     "Fix",
     "Lowered",

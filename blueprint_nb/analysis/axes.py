@@ -42,5 +42,5 @@ def _sequence(field: str, values: object) -> Any:
     if isinstance(values, (str, bytes, np.ndarray)) or hasattr(values, "__iter__"):
         if isinstance(values, (str, bytes, np.ndarray, dict, set)):
             raise InvalidInputError(field, got=shown(values), rule=_RULE)
-        return list(values)  # type: ignore[call-overload]
+        return list(values)
     return [values]

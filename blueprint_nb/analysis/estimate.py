@@ -21,7 +21,7 @@ from ..workload import InferencePhase, WorkloadBinding
 from .frames import component_frame
 from .inputs import RequestInputs
 from .lowering import Lowered
-from .memory import MemoryReport, step_memory
+from .memory import PARTS, MemoryReport, step_memory
 from .phase import PhaseEstimate
 from .points import phase_statistics
 from .snapshot import estimate_content
@@ -127,22 +127,20 @@ class Estimate:
 
     @cached_property
     def memory_by_context(self) -> pl.DataFrame:
-        """A row for the prefill and each decode step: phase, context_tokens, and the bytes of each part on the fullest device."""
+        """A row for the prefill and each decode step: phase, context_tokens, and bytes on the fullest device by part.
+
+        Columns of bytes (int64): weights_bytes, kv_cache_bytes, workspace_bytes, buffers_bytes.
+        """
         import polars as pl
 
-        batch, prompt = self.inputs.request.batch_size, self.inputs.request.prompt_tokens
-        points = [(InferencePhase.PREFILL, np.array([prompt], dtype=np.int64))]
-        if len(self.decode_contexts):
-            points.append((InferencePhase.DECODE, self.decode_contexts))
+        contexts = np.concatenate([[self.inputs.request.prompt_tokens], self.decode_contexts])
         frames = []
-        for phase, contexts in points:
-            parts = step_memory(self.lowered.bound, phase, batch, contexts)
-            sizes = {name: np.broadcast_to(getattr(parts, name), contexts.shape) for name in type(parts).__slots__}
-            frames.append(
-                pl.DataFrame({"context_tokens": contexts, **sizes}).insert_column(
-                    0, pl.Series("phase", [str(phase)]).new_from_index(0, len(contexts))
-                )
-            )
+        for phase, visible in ((InferencePhase.PREFILL, contexts[:1]), (InferencePhase.DECODE, contexts[1:])):
+            if len(visible):
+                parts = step_memory(self.lowered.bound, phase, self.inputs.request.batch_size, visible)
+                sizes = {name: np.broadcast_to(getattr(parts, name), visible.shape) for name in PARTS}
+                frame = pl.DataFrame({"context_tokens": visible, **sizes})
+                frames.append(frame.select(pl.lit(str(phase)).alias("phase"), pl.all()))
         return pl.concat(frames)
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from ..errors import unknown_name
 from ..ir import BlockAttributes, BoundTemplate, DistributedTaskIR, ModelIR, PlanTemplate
 from ..mapping import TransformerInferenceMappingSpec
 from ..synthesizer import (
@@ -15,8 +14,6 @@ from ..synthesizer import (
     plan_template,
 )
 from ..workload import TransformerModelSpec
-
-ATTENTION_KERNELS = ("unfused", "flash", "paged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +46,6 @@ def lower(
 ) -> Lowered:
     """Lowers as far as a template goes. Raises `InvalidInputError` where the mapping can't divide the model."""
     kernel = default_attention(model) if attention is None else attention
-    if kernel not in ATTENTION_KERNELS:
-        raise unknown_name("attention", kernel, ATTENTION_KERNELS)
     implementation = ImplementationBinding(attention=kernel)
     model_ir = build_model_ir(model)
     distributed = DistributeTransformerInferencePass(mapping).run(model_ir)

@@ -16,8 +16,8 @@ from ..system import DeviceMemory
 from ..workload import InferencePhase, TransformerInferenceRequestSpec
 from .points import phase_statistics
 
-
-_PARTS: Final = ("weights", "kv_cache", "workspace", "transient", "boundary")
+PARTS: Final = ("weights_bytes", "kv_cache_bytes", "workspace_bytes", "buffers_bytes")
+_HELD: Final = ("weights", "kv_cache", "workspace", "transient", "boundary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def fullest_stage(template: BoundTemplate, statistics: dict[str, Any]) -> Memory
     held = template.buffer_bytes(statistics)
     stages: dict[str, dict[str, Any]] = {}
     for buffer, size in zip(template.buffers, held, strict=True):
-        parts = stages.setdefault(buffer.stage, dict.fromkeys(_PARTS, 0))
+        parts = stages.setdefault(buffer.stage, dict.fromkeys(_HELD, 0))
         if buffer.transient:
             parts["transient"] = np.maximum(parts["transient"], size)
         else:
@@ -112,7 +112,5 @@ def _fullest(stages: list[MemoryParts]) -> MemoryParts:
     fullest = stages[0]
     for stage in stages[1:]:
         more = stage.total_bytes > fullest.total_bytes
-        fullest = MemoryParts(
-            *(np.where(more, getattr(stage, name), getattr(fullest, name)) for name in MemoryParts.__slots__)
-        )
+        fullest = MemoryParts(*(np.where(more, getattr(stage, name), getattr(fullest, name)) for name in PARTS))
     return fullest

@@ -172,20 +172,16 @@ def _component_rows(inputs: SweepInputs, grid: MappingGrid) -> pl.DataFrame:
 
     shape = (len(inputs.batch_size), len(inputs.context_tokens))
     columns = _axis_columns(inputs, grid, shape)
-    points = pl.DataFrame({**columns, "reason": _reasons(inputs, grid, shape)})
-    feasible = pl.col("reason").is_null()
-    points = points.select(*AXES, feasible.alias("feasible"), "reason", pl.lit(str(inputs.phase)).alias("phase"))
+    reason = _reasons(inputs, grid, shape)
+    points = pl.DataFrame({**columns, "feasible": reason.is_null(), "reason": reason}).with_row_index("point")
+    points = points.with_columns(pl.lit(str(inputs.phase)).alias("phase"))
     if grid.costs is None:
-        return points
-    keys = {name: values.reshape(shape) for name, values in columns.items()}
-    rows = component_frame(grid.costs, shape, {**keys, "point": np.arange(len(points)).reshape(shape)})
-    joined = points.with_row_index("point").join(
-        rows.select("point", pl.exclude("point", *AXES)).with_columns(pl.col("point").cast(pl.UInt32)),
-        on="point",
-        how="left",
-        maintain_order="left_right",
-    )
-    figures = [name for name in rows.columns if name not in ("point", *AXES)]
-    blank = (pl.when(pl.col("feasible")).then(pl.col(name)).alias(name) for name in figures)
-    first_of_point = pl.int_range(pl.len()).over("point") == 0
-    return joined.filter(pl.col("feasible") | first_of_point).with_columns(*blank).drop("point")
+        return points.drop("point")
+    numbers = np.arange(len(points), dtype=np.uint32).reshape(shape)
+    rows = component_frame(grid.costs, shape, {"point": numbers})
+    keys = points.drop("point")[rows["point"]]
+    table = pl.concat([keys, rows], how="horizontal")
+    blank = points.filter(~pl.col("feasible"))
+    if len(blank):
+        table = pl.concat([table.filter(pl.col("feasible")), blank], how="diagonal").sort("point", maintain_order=True)
+    return table.drop("point")

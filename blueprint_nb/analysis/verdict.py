@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cost import CostBlock
-from ..units import GIB, format_count, format_gib, format_percent, three_digits, time_unit
+from ..units import format_count, format_gib, format_percent, three_digits, time_unit
 from .memory_search import Fix, smallest_fix
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ def _throughput(estimate: Estimate) -> str:
 
 
 def _fix(estimate: Estimate, fix: Fix | None) -> str:
-    inputs = estimate.inputs
+    batch = estimate.inputs.request.batch_size
     if fix is None:
-        return f"no mapping of up to 64 ranks holds even one such sequence in {inputs.system.memory.usable_bytes / GIB:,.1f} GiB: shorten it or use a smaller datatype"
-    if fix.batch_size != inputs.request.batch_size:
+        return "no mapping of up to 64 ranks holds even one such sequence: shorten it or use a smaller datatype"
+    if fix.batch_size != batch:
         return (
-            f"fits with batch {fix.batch_size} instead of {inputs.request.batch_size}; no mapping holds the whole batch"
+            f"fits with batch {fix.batch_size} instead of {batch}; no mapping of up to 64 ranks holds all of it"
         )
     return f"fits with TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices)"

@@ -2,7 +2,7 @@
 
 from .distribute import DistributeTransformerInferencePass
 from .frontend import build_model_ir
-from .implementation import ImplementationBinding
+from .implementation import ATTENTION_KERNELS, ImplementationBinding
 from .legality import (
     legal_pipeline_parallel,
     legal_tensor_parallel,
@@ -12,6 +12,7 @@ from .legality import (
 from .plan import PlanTransformerInferencePass, plan_template
 
 __all__ = [
+    "ATTENTION_KERNELS",
     "DistributeTransformerInferencePass",
     "ImplementationBinding",
     "PlanTransformerInferencePass",

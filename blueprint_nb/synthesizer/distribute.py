@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 from ..ir.distributed import (
     DistributedBuffer,
@@ -22,7 +23,7 @@ from ..ir.distributed import (
     StageKind,
 )
 from ..ir.form import LinearForm
-from ..ir.model_ir import BlockAttributes, EmbeddingAttributes, HeadAttributes, ModelIR, ModelOperation
+from ..ir.model_ir import BlockAttributes, ModelIR, ModelOperation
 from ..mapping import TransformerInferenceMappingSpec
 from .buffers import BUFFERS
 from .components import BLOCK, EMBEDDING, HEAD, HOP, ComponentRule
@@ -82,12 +83,11 @@ class _Parts:
     def __init__(self, model: ModelIR) -> None:
         by_kind = {operation.kind: operation for operation in model.operations}
         self.stack = by_kind["transformer.decoder_inference"]
+        self.block = cast(BlockAttributes, self.stack.block)
         self.embedding_operation = by_kind.get("transformer.embedding")
+        self.embedding = self.embedding_operation.embedding if self.embedding_operation else None
         self.head_operation = by_kind.get("transformer.lm_head")
-        assert self.stack.block is not None
-        self.block: BlockAttributes = self.stack.block
-        self.embedding: EmbeddingAttributes | None = self.embedding_operation and self.embedding_operation.embedding
-        self.head: HeadAttributes | None = self.head_operation and self.head_operation.head
+        self.head = self.head_operation.head if self.head_operation else None
 
     def rules(self) -> Iterator[tuple[ComponentRule, ModelOperation]]:
         """Every rule the model's operations stand for, in plan order."""
@@ -153,7 +153,7 @@ def _group(rule: ComponentRule, tensor_parallel: int) -> int:
 
 def _forms(rule: ComponentRule, symbols: dict[str, int]) -> dict[str, LinearForm]:
     weights = evaluate(rule.weights, symbols)
-    known = {**symbols, "weights": weights}
+    known: dict[str, LinearForm | int] = {**symbols, "weights": weights}
     return {"weights": weights, **{name: evaluate(getattr(rule, name), known) for name in QUANTITIES}}
 
 
@@ -169,7 +169,7 @@ def _origin(rule: ComponentRule, operation: ModelOperation, symbols: dict[str, i
 
 
 def _traits(block: BlockAttributes, mapping: TransformerInferenceMappingSpec) -> frozenset[str]:
-    traits = {block.residual, block.position}
+    traits: set[str] = {block.residual, block.position}
     if mapping.tensor_parallel > 1:
         traits.add("sharded")
     if mapping.pipeline_parallel > 1:

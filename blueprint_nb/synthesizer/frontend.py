@@ -52,7 +52,7 @@ def _embedding(model: TransformerModelSpec) -> ModelOperation:
     rows = model.sequence_length if model.position_rows is None else model.position_rows
     attributes = EmbeddingAttributes(
         hidden_size=model.hidden_size,
-        vocab_size=model.vocab_size,
+        vocab_size=model.vocab_size or 0,
         position_rows=rows if model.position == "learned" else 0,
     )
     return ModelOperation(id="embedding", kind="transformer.embedding", embedding=attributes)
@@ -61,7 +61,7 @@ def _embedding(model: TransformerModelSpec) -> ModelOperation:
 def _head(model: TransformerModelSpec) -> ModelOperation:
     attributes = HeadAttributes(
         hidden_size=model.hidden_size,
-        vocab_size=model.vocab_size,
+        vocab_size=model.vocab_size or 0,
         norm=model.norm,
         bias="lm_head" in model.biases,
         tied_to="embedding" if model.tied_embeddings else None,

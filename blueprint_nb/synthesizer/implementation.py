@@ -8,23 +8,32 @@ so over a KV cache that is held in blocks of tokens (Kwon et al. 2023).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator
 
 from .._schema import Count, Record
+from ..errors import unknown_name
 from ..ir.bound import BoundPlan, BoundTemplate, Implementation
 from ..ir.form import LinearForm
 from ..ir.plan import PlanTask, PlanTemplate, PortablePlanIR
 
-Attention = Literal["unfused", "flash", "paged"]
+ATTENTION_KERNELS: Final = ("unfused", "flash", "paged")
 
 DEFAULT_KV_BLOCK_TOKENS: Final = 16
 """Tokens in a block of a paged KV cache: the default of vLLM."""
 
 
+def _known_kernel(value: object) -> object:
+    if value not in ATTENTION_KERNELS:
+        raise unknown_name("attention", value, ATTENTION_KERNELS)
+    return value
+
+
 class ImplementationBinding(Record):
     """Chooses the kernels of a plan."""
 
-    attention: Attention
+    attention: Annotated[str, BeforeValidator(_known_kernel)]
     kv_block_tokens: Count = DEFAULT_KV_BLOCK_TOKENS
     """Tokens in a block of the cache, where attention is paged."""
 

@@ -21,7 +21,8 @@ def known_datatype(value: object) -> DatatypeName:
     return cast(DatatypeName, value)
 
 
-Datatype = Annotated[DatatypeName, BeforeValidator(known_datatype)]
+Datatype = Annotated[str, BeforeValidator(known_datatype)]
+"""The name of a datatype."""
 
 
 def element_bytes(datatype: str) -> int:
