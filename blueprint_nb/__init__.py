@@ -1,16 +1,22 @@
 """blueprint-nb: does this model fit, how slow is every decode step, and how wrong may that be?
 
 Model + mapping + phase become a plan of exact work, a hardware profile gives each component a cost, a request is
-composed of a prefill and decode steps. Each step can be looked at.
+composed of a prefill and decode steps. Each step can be looked at. Names are imported when they are first used, so
+that importing the package costs next to nothing.
 """
 
-from .analysis import Estimate
-from .catalog import load_model, load_system
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .errors import BlueprintError
-from .front_door import describe, estimate, kv_cache_bytes, list_models, list_systems, sweep
-from .system import SystemProfile
-from .version import __version__
-from .workload import TransformerModelSpec
+
+if TYPE_CHECKING:
+    from .analysis import Estimate
+    from .catalog import load_model, load_system
+    from .front_door import describe, estimate, kv_cache_bytes, list_models, list_systems, sweep
+    from .system import SystemProfile
+    from .version import __version__
+    from .workload import TransformerModelSpec
 
 __all__ = [
     "BlueprintError",
@@ -27,3 +33,25 @@ __all__ = [
     "load_system",
     "sweep",
 ]
+
+_HOMES = {
+    "Estimate": "analysis",
+    "SystemProfile": "system",
+    "TransformerModelSpec": "workload",
+    "__version__": "version",
+    "load_model": "catalog",
+    "load_system": "catalog",
+    **dict.fromkeys(("describe", "estimate", "kv_cache_bytes", "list_models", "list_systems", "sweep"), "front_door"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -69,7 +69,7 @@ Flag = StrictBool
 class Record(BaseModel):
     """A frozen, validated record. Raises `InvalidInputError` (or a subclass) with the first fault's path."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     not_content: ClassVar[frozenset[str]] = frozenset()
     """Fields for the reader only: no digest covers them."""
