@@ -11,6 +11,7 @@ from typing import Literal
 from .._canonical import Digested
 from .._schema import Count, Index, Record
 from .form import LinearForm
+from .text import columns, short
 from .verify import check_order, check_unique
 
 Unit = Literal["matrix", "vector", "network"]
@@ -118,3 +119,11 @@ class DistributedTaskIR(Digested):
     def task(self, component: str) -> DistributedTask:
         """The task of a component. Raises KeyError."""
         return {task.component: task for task in self.tasks}[component]
+
+    def __str__(self) -> str:
+        rows = [("task", "stages", "executions", "ranks", "operations", "weights, elements")]
+        for task in self.tasks:
+            operations, weights = (task.origin.formulas.get(name, "") for name in ("operations", "weights"))
+            rows.append((task.id, task.scope, f"{task.executions:,}", f"{task.ranks:,}", operations, weights))
+        layout = f"TP {self.tensor_parallel} × PP {self.pipeline_parallel} × {self.replicas} replicas"
+        return f"DistributedTaskIR, {layout} ({short(self.digest)})\n{columns(rows, numeric_from=9)}"

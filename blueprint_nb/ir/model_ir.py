@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from .._canonical import Digested
 from .._schema import Count, Flag, Index, Record
 from ..workload.model import Activation, Bias, Mlp, Norm, Position, Residual
+from .text import columns, short
 from .verify import check_order, check_unique
 
 
@@ -87,3 +88,19 @@ class ModelIR(Digested):
         """Verify."""
         check_unique("operations", [operation.id for operation in self.operations])
         check_order("operations", [(operation.id, operation.inputs) for operation in self.operations])
+
+    def __str__(self) -> str:
+        rows = [
+            (operation.id, operation.kind, f"× {operation.repeat:,}", *_effects(operation))
+            for operation in self.operations
+        ]
+        title = f"ModelIR of {self.name}, up to {self.sequence_length:,} tokens ({short(self.digest)})"
+        return f"{title}\n{columns(rows, numeric_from=9)}"
+
+
+def _effects(operation: ModelOperation) -> tuple[str]:
+    words = []
+    for effect in operation.effects:
+        heads = f"{effect.heads:,} heads of {effect.head_size:,}"
+        words.append(f"{effect.state}: appends {effect.appends}, reads {effect.reads}, {heads}")
+    return ("; ".join(words),)

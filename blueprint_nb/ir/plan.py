@@ -17,6 +17,7 @@ from ..workload import WorkloadBinding
 from .distributed import BufferKind, Collective, Origin, StageKind, Unit
 from .form import LinearForm, check_int64
 from .packing import packed_digest
+from .text import columns, short
 from .verify import check_order, check_unique
 
 
@@ -158,6 +159,17 @@ class BoundWorkload(Record):
         return {task.component: (task, work) for task, work in zip(self.template.tasks, self.work, strict=True)}[
             component
         ]
+
+    def __str__(self) -> str:
+        rows = [("task", "executions", "operations", "read B", "write B", "message B")]
+        for task, work in zip(self.template.tasks, self.work, strict=True):
+            figures = (task.executions, work.operations, work.read_bytes, work.write_bytes, work.message_bytes)
+            rows.append((task.id, *(f"{figure:,}" for figure in figures)))
+        held = [("buffer", "B")]
+        held += [(b.id, f"{size:,}") for b, size in zip(self.template.buffers, self.buffer_bytes, strict=True)]
+        groups = ", ".join(f"{g.count} × (q {g.query_tokens:,}, c {g.context_tokens:,})" for g in self.workload.groups)
+        title = f"{type(self).__name__}, {self.phase} of {groups} in {self.template.datatype} ({short(self.digest)})"
+        return f"{title}\n{columns(rows)}\n{columns(held)}"
 
     def to_json(self) -> str:
         """Canonical JSON: content, the bound integers task by task, and the digest."""
