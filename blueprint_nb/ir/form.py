@@ -78,9 +78,18 @@ class LinearForm(Record):
         return total
 
 
-def check_int64(form: LinearForm, largest: Mapping[str, int], what: str) -> None:
-    """Raises `InvalidInputError` if `form` may pass 2^63 where no statistic passes its `largest` (Python ints)."""
+def check_int64(form: LinearForm, largest: Mapping[str, int], what: str) -> int:
+    """What no term of `form` passes where no statistic passes its `largest` (Python ints).
+
+    Raises `InvalidInputError` if that may pass 2^63.
+    """
     bound = abs(form.constant) + sum(abs(c) * largest[name] for name, c in form.coefficients().items())
+    require_int64(bound, what)
+    return bound
+
+
+def require_int64(bound: int, what: str) -> None:
+    """Raises `InvalidInputError` from 2^63 on."""
     if bound >= INT64_LIMIT:
         raise InvalidInputError(
             what,

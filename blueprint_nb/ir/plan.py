@@ -15,7 +15,7 @@ from .._schema import Count, Flag, Record
 from ..errors import BlueprintError, IntegrityError, shown
 from ..workload import WorkloadBinding
 from .distributed import BufferKind, Collective, Origin, StageKind, Unit
-from .form import LinearForm, check_int64
+from .form import LinearForm, check_int64, require_int64
 from .packing import packed_digest
 from .text import columns, short
 from .verify import check_order, check_unique
@@ -86,12 +86,19 @@ class Template(Digested):
         check_order("tasks", [(task.id, task.depends_on) for task in self.tasks])
 
     def check_int64(self, largest: dict[str, int]) -> None:
-        """Raises `InvalidInputError` if a quantity may pass 2^63 where no statistic passes its `largest`."""
+        """Raises `InvalidInputError` if a quantity, a task's traffic or a stage's memory may pass 2^63.
+
+        That is where no statistic passes its `largest`.
+        """
         for task in self.tasks:
-            for name in TaskWork._fields:
-                check_int64(getattr(task, name), largest, f"{task.component}.{name}")
+            forms = ((name, getattr(task, name)) for name in TaskWork._fields)
+            bounds = {name: check_int64(form, largest, f"{task.component}.{name}") for name, form in forms}
+            require_int64(bounds["read_bytes"] + bounds["write_bytes"], f"{task.component}.read_bytes + write_bytes")
+        held: dict[str, int] = {}
         for buffer in self.buffers:
-            check_int64(buffer.bytes, largest, f"{buffer.id}.bytes")
+            size = check_int64(buffer.bytes, largest, f"{buffer.id}.bytes")
+            held[buffer.stage] = held.get(buffer.stage, 0) + size
+            require_int64(held[buffer.stage], f"{buffer.stage}.bytes")
 
     def work(self, statistics: dict[str, Any]) -> list[TaskWork]:
         """Quantities of each task, in plan order."""
@@ -161,7 +168,7 @@ class BoundWorkload(Record):
         ]
 
     def __str__(self) -> str:
-        rows = [("task", "executions", "operations", "read B", "write B", "message B")]
+        rows: list[tuple[str, ...]] = [("task", "executions", "operations", "read B", "write B", "message B")]
         for task, work in zip(self.template.tasks, self.work, strict=True):
             figures = (task.executions, work.operations, work.read_bytes, work.write_bytes, work.message_bytes)
             rows.append((task.id, *(f"{figure:,}" for figure in figures)))

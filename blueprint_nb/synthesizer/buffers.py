@@ -6,10 +6,14 @@ Weights are not here: they are the sum of what the stage's components hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ..ir.distributed import BufferKind
+from ..ir.distributed import BufferKind, DistributedBuffer, DistributedTask, StageKind
+from ..ir.form import LinearForm
+from .formula import evaluate
+from .parts import ModelParts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,3 +50,44 @@ BUFFERS: Final = (
     ),
     BufferRule(name="boundary", kind="boundary", elements="boundaries*tokens*hidden"),
 )
+
+
+def stage_buffers(
+    parts: ModelParts, symbols: dict[str, int], tasks: tuple[DistributedTask, ...], stages: int
+) -> Iterator[DistributedBuffer]:
+    """The buffers of each kind of stage: the first and last of several, those between them, or the only one."""
+    blocks = parts.stack.repeat // stages
+    sizes = {**symbols, "blocks": blocks, "boundaries": 2 if stages > 1 else 1}
+    for stage in _stage_kinds(stages):
+        yield _weights(parts, tasks, stage, blocks)
+        for rule in BUFFERS:
+            if rule.at_head and (parts.head is None or stage not in ("last", "only")):
+                continue
+            yield DistributedBuffer(
+                id=f"{stage}.{rule.name}",
+                kind=rule.kind,
+                stage=stage,
+                elements=evaluate(rule.elements, sizes),
+                transient=rule.transient,
+                unfused_only=rule.unfused_only,
+            )
+
+
+def _stage_kinds(stages: int) -> tuple[StageKind, ...]:
+    if stages <= 2:
+        return ("only",) if stages == 1 else ("first", "last")
+    return ("first", "inner", "last")
+
+
+def _weights(parts: ModelParts, tasks: tuple[DistributedTask, ...], stage: StageKind, blocks: int) -> DistributedBuffer:
+    total = LinearForm()
+    for task in tasks:
+        if task.scope == "every":
+            total += task.weights * blocks
+        elif stage in (task.scope, "only"):
+            total += task.weights
+    return DistributedBuffer(id=f"{stage}.weights", kind="weights", stage=stage, elements=total)
+
+
+def _is_shared(task: DistributedTask, parts: ModelParts, stage: StageKind) -> bool:
+    return task.component == "lm_head" and stage == "only" and parts.head is not None and parts.head.tied_to is not None

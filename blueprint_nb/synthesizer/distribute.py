@@ -11,24 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
 
-from ..ir.distributed import (
-    DistributedBuffer,
-    DistributedTask,
-    DistributedTaskIR,
-    Origin,
-    Sharding,
-    Stage,
-    StageKind,
-)
+from ..ir.distributed import DistributedTask, DistributedTaskIR, Origin, Stage
 from ..ir.form import LinearForm
 from ..ir.model_ir import BlockAttributes, ModelIR, ModelOperation
 from ..mapping import TransformerInferenceMappingSpec
-from .buffers import BUFFERS
-from .components import BLOCK, EMBEDDING, HEAD, HOP, ComponentRule
+from .buffers import stage_buffers
+from .components import ComponentRule
 from .formula import evaluate, names
 from .legality import require_legal
+from .parts import ModelParts
+from .sizes import formula_sizes, shard
 
 QUANTITIES = (
     "operations",
@@ -39,12 +32,6 @@ QUANTITIES = (
     "repeated_operations",
     "repeated_weights",
 )
-
-_ACTIVATION_OPERATIONS = {"gelu": 8, "silu": 4, "relu": 1}
-"""Operations an element: GELU as in the reference model; SiLU is exp, add, divide, multiply; ReLU a comparison."""
-
-_ALIBI_OPERATIONS = 2
-"""A slope times a distance, added to every score."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +47,10 @@ class DistributeTransformerInferencePass:
 
 @lru_cache(maxsize=512)
 def _distribute(model: ModelIR, mapping: TransformerInferenceMappingSpec) -> DistributedTaskIR:
-    parts = _Parts(model)
+    parts = ModelParts(model)
     require_legal(parts.block, parts.stack.repeat, mapping)
-    sharding = _sharding(parts, mapping.tensor_parallel)
-    symbols = _symbols(parts, sharding, mapping.tensor_parallel)
+    sharding = shard(parts, mapping.tensor_parallel)
+    symbols = formula_sizes(parts, sharding, mapping.tensor_parallel)
     tasks = tuple(_tasks(parts, symbols, mapping))
     return DistributedTaskIR(
         model_digest=model.digest,
@@ -73,42 +60,7 @@ def _distribute(model: ModelIR, mapping: TransformerInferenceMappingSpec) -> Dis
         sharding=sharding,
         stages=_stages(parts.stack.repeat, mapping.pipeline_parallel),
         tasks=tasks,
-        buffers=tuple(_buffers(parts, symbols, tasks, mapping.pipeline_parallel)),
-    )
-
-
-class _Parts:
-    """The operations of a ModelIR, by role."""
-
-    def __init__(self, model: ModelIR) -> None:
-        by_kind = {operation.kind: operation for operation in model.operations}
-        self.stack = by_kind["transformer.decoder_inference"]
-        self.block = cast(BlockAttributes, self.stack.block)
-        self.embedding_operation = by_kind.get("transformer.embedding")
-        self.embedding = self.embedding_operation.embedding if self.embedding_operation else None
-        self.head_operation = by_kind.get("transformer.lm_head")
-        self.head = self.head_operation.head if self.head_operation else None
-
-    def rules(self) -> Iterator[tuple[ComponentRule, ModelOperation]]:
-        """Every rule the model's operations stand for, in plan order."""
-        if self.embedding_operation:
-            yield from ((rule, self.embedding_operation) for rule in EMBEDDING)
-        yield from ((rule, self.stack) for rule in (*BLOCK, HOP))
-        if self.head_operation:
-            yield from ((rule, self.head_operation) for rule in HEAD)
-
-
-def _sharding(parts: _Parts, ranks: int) -> Sharding:
-    block = parts.block
-    vocab = parts.embedding.vocab_size if parts.embedding else 0
-    vocab_rows = -(-vocab // ranks)
-    return Sharding(
-        query_heads=block.attention_heads // ranks,
-        key_value_heads=max(1, block.key_value_heads // ranks),
-        key_value_replication=max(1, ranks // block.key_value_heads),
-        feedforward_size=block.feedforward_size // ranks,
-        vocab_rows=vocab_rows,
-        padded_vocab_rows=vocab_rows * ranks - vocab,
+        buffers=tuple(stage_buffers(parts, symbols, tasks, mapping.pipeline_parallel)),
     )
 
 
@@ -118,7 +70,7 @@ def _stages(blocks: int, pipeline_parallel: int) -> tuple[Stage, ...]:
 
 
 def _tasks(
-    parts: _Parts, symbols: dict[str, int], mapping: TransformerInferenceMappingSpec
+    parts: ModelParts, symbols: dict[str, int], mapping: TransformerInferenceMappingSpec
 ) -> Iterator[DistributedTask]:
     traits = _traits(parts.block, mapping)
     executions = {"first": 1, "last": 1, "every": parts.stack.repeat, "hop": mapping.pipeline_parallel - 1}
@@ -175,77 +127,3 @@ def _traits(block: BlockAttributes, mapping: TransformerInferenceMappingSpec) ->
     if mapping.pipeline_parallel > 1:
         traits.add("staged")
     return frozenset(traits)
-
-
-def _symbols(parts: _Parts, sharding: Sharding, ranks: int) -> dict[str, int]:
-    block, head_size = parts.block, parts.block.attention_head_size
-    query_width = sharding.query_heads * head_size
-    kv_width = sharding.key_value_heads * head_size
-    repeated_kv_heads = ranks * sharding.key_value_heads - block.key_value_heads
-    gate = 1 if block.mlp == "gated" else 0
-    position_rows = parts.embedding.position_rows if parts.embedding else 0
-    return {
-        "ranks": ranks,
-        "hidden": block.hidden_size,
-        "heads": sharding.query_heads,
-        "query_width": query_width,
-        "kv_width": kv_width,
-        "qkv_width": query_width + 2 * kv_width,
-        "repeated_kv_width": repeated_kv_heads * head_size,
-        "rotary_width": (sharding.query_heads + sharding.key_value_heads) * block.rotary_size,
-        "repeated_rotary_width": repeated_kv_heads * block.rotary_size,
-        "inner": sharding.feedforward_size,
-        "up_width": (1 + gate) * sharding.feedforward_size,
-        "vocab": sharding.vocab_rows * ranks - sharding.padded_vocab_rows,
-        "vocab_rows": sharding.vocab_rows,
-        "position_rows": position_rows,
-        "position_table": 1 if position_rows else 0,
-        "norm_operations": 5 if block.norm == "layer_norm" else 4,
-        "norm_vectors": 2 if block.norm == "layer_norm" else 1,
-        "score_operations": 5 + (_ALIBI_OPERATIONS if block.position == "alibi" else 0),
-        "activation_operations": _ACTIVATION_OPERATIONS[block.activation] + gate,
-        "qkv_bias": 1 if "qkv" in block.biases else 0,
-        "output_bias": 1 if "attention_output" in block.biases else 0,
-        "mlp_bias": 1 if "mlp" in block.biases else 0,
-        "head_bias": 1 if parts.head and parts.head.bias else 0,
-    }
-
-
-def _buffers(
-    parts: _Parts, symbols: dict[str, int], tasks: tuple[DistributedTask, ...], stages: int
-) -> Iterator[DistributedBuffer]:
-    blocks = parts.stack.repeat // stages
-    sizes = {**symbols, "blocks": blocks, "boundaries": 2 if stages > 1 else 1}
-    for stage in _stage_kinds(stages):
-        yield _weights(parts, tasks, stage, blocks)
-        for rule in BUFFERS:
-            if rule.at_head and (parts.head is None or stage not in ("last", "only")):
-                continue
-            yield DistributedBuffer(
-                id=f"{stage}.{rule.name}",
-                kind=rule.kind,
-                stage=stage,
-                elements=evaluate(rule.elements, sizes),
-                transient=rule.transient,
-                unfused_only=rule.unfused_only,
-            )
-
-
-def _stage_kinds(stages: int) -> tuple[StageKind, ...]:
-    if stages <= 2:
-        return ("only",) if stages == 1 else ("first", "last")
-    return ("first", "inner", "last")
-
-
-def _weights(parts: _Parts, tasks: tuple[DistributedTask, ...], stage: StageKind, blocks: int) -> DistributedBuffer:
-    total = LinearForm()
-    for task in tasks:
-        if task.scope == "every":
-            total += task.weights * blocks
-        elif stage in (task.scope, "only") and not _is_shared(task, parts, stage):
-            total += task.weights
-    return DistributedBuffer(id=f"{stage}.weights", kind="weights", stage=stage, elements=total)
-
-
-def _is_shared(task: DistributedTask, parts: _Parts, stage: StageKind) -> bool:
-    return task.component == "lm_head" and stage == "only" and parts.head is not None and parts.head.tied_to is not None
