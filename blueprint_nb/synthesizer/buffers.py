@@ -59,7 +59,7 @@ def stage_buffers(
     blocks = parts.stack.repeat // stages
     sizes = {**symbols, "blocks": blocks, "boundaries": 2 if stages > 1 else 1}
     for stage in _stage_kinds(stages):
-        yield _weights(parts, tasks, stage, blocks)
+        yield _weights(parts, symbols, tasks, stage, blocks)
         for rule in BUFFERS:
             if rule.at_head and (parts.head is None or stage not in ("last", "only")):
                 continue
@@ -79,15 +79,16 @@ def _stage_kinds(stages: int) -> tuple[StageKind, ...]:
     return ("first", "inner", "last")
 
 
-def _weights(parts: ModelParts, tasks: tuple[DistributedTask, ...], stage: StageKind, blocks: int) -> DistributedBuffer:
+def _weights(
+    parts: ModelParts, symbols: dict[str, int], tasks: tuple[DistributedTask, ...], stage: StageKind, blocks: int
+) -> DistributedBuffer:
+    """Weights of a stage; a table that is both embedding and LM head is held once where both are on it."""
     total = LinearForm()
     for task in tasks:
         if task.scope == "every":
             total += task.weights * blocks
         elif stage in (task.scope, "only"):
             total += task.weights
+    if stage == "only" and parts.head is not None and parts.head.tied_to is not None:
+        total -= symbols["vocab_rows"] * symbols["hidden"]
     return DistributedBuffer(id=f"{stage}.weights", kind="weights", stage=stage, elements=total)
-
-
-def _is_shared(task: DistributedTask, parts: ModelParts, stage: StageKind) -> bool:
-    return task.component == "lm_head" and stage == "only" and parts.head is not None and parts.head.tied_to is not None
