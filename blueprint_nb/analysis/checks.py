@@ -19,6 +19,12 @@ def check_context(model: TransformerModelSpec, request: TransformerInferenceRequ
         )
 
 
+def check_tiers(system: SystemProfile, network: NetworkTierBinding) -> None:
+    """Raises `InvalidInputError` where a tier does not exist, whatever the mapping."""
+    system.tier(network.tensor_parallel_network, "tensor_parallel_network")
+    system.tier(network.pipeline_parallel_network, "pipeline_parallel_network")
+
+
 def check_network(system: SystemProfile, mapping: TransformerInferenceMappingSpec, network: NetworkTierBinding) -> None:
     """Raises `InvalidInputError` where a tier does not exist, or is too small for one collective's group."""
     groups = (

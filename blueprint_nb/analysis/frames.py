@@ -43,6 +43,17 @@ def component_frame(block: CostBlock, shape: tuple[int, ...], keys: Mapping[str,
     return pl.DataFrame(columns).with_columns(_bound())
 
 
+def component_schema() -> dict[str, pl.DataType]:
+    """The columns of `component_frame` that are not keys, with their types."""
+    import polars as pl
+
+    texts = dict.fromkeys(TEXT_COLUMNS, pl.String())
+    seconds, count = {"seconds": pl.Float64()}, {"count": pl.Int64()}
+    work = dict.fromkeys(WORK_COLUMNS, pl.Int64())
+    terms = dict.fromkeys(TERM_COLUMNS, pl.Float64())
+    return {**texts, **seconds, **count, **work, **terms, "bound": pl.String()}
+
+
 def _bound() -> pl.Expr:
     import polars as pl
 

@@ -32,12 +32,15 @@ class Fix:
 def smallest_fix(inputs: RequestInputs) -> Fix | None:
     """The mapping with the fewest devices that holds the request, else the largest batch that fits as it is mapped.
 
-    None where not even one sequence fits on any legal mapping of up to 64 ranks.
+    Where as it is mapped not even one sequence fits, the largest batch on the first mapping that holds one; None where
+    no legal mapping of up to 64 ranks does.
     """
-    for tensor_parallel, pipeline_parallel in candidate_mappings(inputs):
+    candidates = candidate_mappings(inputs)
+    for tensor_parallel, pipeline_parallel in candidates:
         if fits(inputs, tensor_parallel, pipeline_parallel, inputs.request.batch_size):
             return Fix(tensor_parallel, pipeline_parallel, inputs.request.batch_size)
-    return _largest_batch(inputs)
+    given = (inputs.mapping.tensor_parallel, inputs.mapping.pipeline_parallel)
+    return next((fix for pair in (given, *candidates) if (fix := _largest_batch(inputs, *pair))), None)
 
 
 def candidate_mappings(inputs: RequestInputs) -> list[tuple[int, int]]:
@@ -57,7 +60,10 @@ def fits(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int, ba
     mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
     request = inputs.request.model_copy(update={"batch_size": batch_size})
     lowered = lower(inputs.model, mapping, request.datatype, inputs.attention)
-    return peak_memory(lowered.bound, inputs.system.memory, request).fits
+    try:
+        return peak_memory(lowered.bound, inputs.system.memory, request).fits
+    except InvalidInputError:  # past 2^63, which no memory holds
+        return False
 
 
 def _is_reachable(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int) -> bool:
@@ -69,14 +75,15 @@ def _is_reachable(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel
     return True
 
 
-def _largest_batch(inputs: RequestInputs) -> Fix | None:
-    mapping = inputs.mapping
-    tensor_parallel, pipeline_parallel = mapping.tensor_parallel, mapping.pipeline_parallel
-    fitting, too_large = 0, inputs.request.batch_size
+def _largest_batch(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int) -> Fix | None:
+    """The largest batch at a mapping that does not hold the whole one; None where it does not hold one sequence."""
+    if not fits(inputs, tensor_parallel, pipeline_parallel, 1):
+        return None
+    fitting, too_large = 1, inputs.request.batch_size
     while too_large - fitting > 1:
         middle = (fitting + too_large) // 2
         if fits(inputs, tensor_parallel, pipeline_parallel, middle):
             fitting = middle
         else:
             too_large = middle
-    return Fix(tensor_parallel, pipeline_parallel, fitting) if fitting else None
+    return Fix(tensor_parallel, pipeline_parallel, fitting)

@@ -16,10 +16,11 @@ import numpy as np
 from ..cost import CostBlock, CostProvider, template_activity
 from ..errors import InvalidInputError
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
+from ..synthesizer import ImplementationBinding
 from ..system import SystemProfile
 from ..workload import InferencePhase, TransformerModelSpec
-from .checks import check_network
-from .frames import component_frame
+from .checks import check_network, check_tiers
+from .frames import component_frame, component_schema
 from .lowering import lower
 from .memory import fullest_stage
 from .points import phase_statistics
@@ -83,11 +84,16 @@ def sweep_components(inputs: SweepInputs) -> pl.DataFrame:
     import polars as pl
 
     frames = [_component_rows(inputs, grid) for grid in mapping_grids(inputs)]
-    return pl.concat(frames, how="diagonal_relaxed")
+    return pl.concat(frames)
 
 
 def mapping_grids(inputs: SweepInputs) -> Iterator[MappingGrid]:
-    """The costs and memory of each (TP, PP), in the order of the axes."""
+    """The costs and memory of each (TP, PP), in the order of the axes.
+
+    What is wrong for every mapping is an error, what is wrong for one is its reason.
+    """
+    ImplementationBinding(attention=inputs.attention)
+    check_tiers(inputs.system, inputs.network)
     legal_contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
     for tensor_parallel, pipeline_parallel in product(
         inputs.tensor_parallel.tolist(), inputs.pipeline_parallel.tolist()
@@ -144,6 +150,7 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
         return np.broadcast_to(np.asarray(0 if values is None else values, dtype=dtype), shape).reshape(-1)
 
     total = flat(grid.total_bytes, np.int64)
+    devices = grid.tensor_parallel * grid.pipeline_parallel
     frame = pl.DataFrame(
         {
             **_axis_columns(inputs, grid, shape),
@@ -153,17 +160,16 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
             "total_bytes": total,
             "kv_cache_bytes": flat(grid.kv_cache_bytes, np.int64),
             "weights_bytes": flat(grid.weights_bytes, np.int64),
-            "devices": np.full(len(total), grid.tensor_parallel * grid.pipeline_parallel, dtype=np.int64),
+            "devices": np.full(len(total), 0 if grid.reason else devices, dtype=np.int64),
         }
     )
-    figures = ("seconds", "fits", "total_bytes", "kv_cache_bytes", "weights_bytes")
+    figures = ("seconds", "fits", "total_bytes", "kv_cache_bytes", "weights_bytes", "devices")
     feasible = pl.col("reason").is_null()
     return frame.select(
         *AXES,
         feasible.alias("feasible"),
         "reason",
         *(pl.when(feasible).then(pl.col(name)).alias(name) for name in figures),
-        "devices",
     )
 
 
@@ -176,7 +182,8 @@ def _component_rows(inputs: SweepInputs, grid: MappingGrid) -> pl.DataFrame:
     points = pl.DataFrame({**columns, "feasible": reason.is_null(), "reason": reason}).with_row_index("point")
     points = points.with_columns(pl.lit(str(inputs.phase)).alias("phase"))
     if grid.costs is None:
-        return points.drop("point")
+        blanks = (pl.lit(None, dtype).alias(name) for name, dtype in component_schema().items())
+        return points.drop("point").with_columns(*blanks)
     numbers = np.arange(len(points), dtype=np.uint32).reshape(shape)
     rows = component_frame(grid.costs, shape, {"point": numbers})
     keys = points.drop("point")[rows["point"]]

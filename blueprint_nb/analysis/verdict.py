@@ -93,11 +93,12 @@ def _throughput(estimate: Estimate) -> str:
 
 
 def _fix(estimate: Estimate, fix: Fix | None) -> str:
-    batch = estimate.inputs.request.batch_size
+    batch, mapping = estimate.inputs.request.batch_size, estimate.inputs.mapping
     if fix is None:
         return "no mapping of up to 64 ranks holds even one such sequence: shorten it or use a smaller datatype"
-    if fix.batch_size != batch:
-        return (
-            f"fits with batch {fix.batch_size} instead of {batch}; no mapping of up to 64 ranks holds all of it"
-        )
-    return f"fits with TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices)"
+    layout = f"TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices)"
+    if fix.batch_size == batch:
+        return f"fits with {layout}"
+    as_it_is = (fix.tensor_parallel, fix.pipeline_parallel) == (mapping.tensor_parallel, mapping.pipeline_parallel)
+    where = "" if as_it_is else f" on {layout}"
+    return f"fits with batch {fix.batch_size} instead of {batch}{where}; no mapping of up to 64 ranks holds all of it"

@@ -25,7 +25,7 @@ DEFAULT_KV_BLOCK_TOKENS: Final = 16
 
 
 def _known_kernel(value: object) -> object:
-    if value not in ATTENTION_KERNELS:
+    if not isinstance(value, str) or value not in ATTENTION_KERNELS:
         raise unknown_name("attention", value, ATTENTION_KERNELS)
     return value
 
