@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .analysis import (
+    CacheInputs,
     Estimate,
     ModelDescription,
     RequestInputs,
@@ -21,7 +22,7 @@ from .analysis import default_attention as _default_attention
 from .analysis.axes import axis
 from .catalog import load_model, load_system, model_names, system_names
 from .cost import AnalyticalProvider, require_mode
-from .errors import unknown_name
+from .errors import InvalidInputError, shown, unknown_name
 from .mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from .system import SystemProfile
 from .workload import InferencePhase, TransformerInferenceRequestSpec, TransformerModelSpec, element_bytes
@@ -117,6 +118,8 @@ def sweep(
         batch_size=axis("batch_size", batch_size),
         context_tokens=axis("context_tokens", context_tokens),
     )
+    if by_component is not True and by_component is not False:
+        raise InvalidInputError("by_component", got=shown(by_component), rule="must be true or false")
     return sweep_components(inputs) if by_component else sweep_points(inputs)
 
 
@@ -135,13 +138,14 @@ def kv_cache_bytes(
     datatype: str = "float16",
 ) -> int:
     """Bytes of KV cache that one device holds. Raises `InvalidInputError`."""
-    request = TransformerInferenceRequestSpec(
-        batch_size=batch_size, prompt_tokens=context_tokens, generated_tokens=1, datatype=datatype
+    inputs = CacheInputs(
+        model=load_model(model),
+        mapping=TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel),
+        batch_size=batch_size,
+        context_tokens=context_tokens,
+        datatype=datatype,
     )
-    mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
-    return key_value_cache_bytes(
-        load_model(model), mapping, request.batch_size, request.prompt_tokens, request.datatype
-    )
+    return key_value_cache_bytes(inputs)
 
 
 def list_models() -> pl.DataFrame:

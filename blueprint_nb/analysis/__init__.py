@@ -2,7 +2,7 @@
 
 from .description import ModelDescription, describe_model, key_value_cache_bytes
 from .estimate import Estimate
-from .inputs import RequestInputs
+from .inputs import CacheInputs, RequestInputs
 from .lowering import Lowered, default_attention, lower, stack_block
 from .mapping_table import mapping_table
 from .memory import MemoryParts, MemoryReport, peak_memory, step_memory
@@ -13,6 +13,7 @@ from .sweep import SweepInputs, sweep_components, sweep_points
 from .verdict import Verdict
 
 __all__ = [
+    "CacheInputs",
     "Estimate",
     "Fix",
     "Lowered",

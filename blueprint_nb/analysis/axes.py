@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Mapping, Set
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,37 +12,57 @@ import numpy as np
 from .._schema import LARGEST_COUNT
 from ..errors import InvalidInputError, shown
 
+MOST_POINTS = 10**7
+"""More than a sweep can hold in memory."""
+
 _RULE = f"must be an integer from 1 to {LARGEST_COUNT:,}, or a non-empty sequence of them"
 
 
 def axis(field: str, values: object) -> Any:
     """`values` as an int64 array of shape (n,), n ≥ 1. Raises `InvalidInputError` with the first fault."""
-    given = _sequence(field, values)
-    if len(given) == 0:
-        raise InvalidInputError(field, got=shown(values), rule=_RULE)
-    if isinstance(given, np.ndarray) and given.ndim == 1 and np.issubdtype(given.dtype, np.integer):
-        numbers = given
+    if isinstance(values, np.ndarray) and values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+        numbers = values
     else:
-        wrong = next(
-            (item for item in given if isinstance(item, bool) or not isinstance(item, (int, np.integer))),
-            None,
-        )
-        if wrong is not None:
-            raise InvalidInputError(field, got=shown(wrong), rule=_RULE)
-        numbers = np.array([int(item) for item in given], dtype=object)
+        numbers = np.array([_integer(field, item) for item in _items(field, values)], dtype=object)
+    if not 0 < len(numbers) <= MOST_POINTS:
+        raise InvalidInputError(field, got=shown(values), rule=_RULE)
     outside = (numbers < 1) | (numbers > LARGEST_COUNT)
     if outside.any():
         raise InvalidInputError(field, got=shown(int(numbers[outside][0])), rule=_RULE)
     return numbers.astype(np.int64)
 
 
-def _sequence(field: str, values: object) -> Any:
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        return values
-    if isinstance(values, (Sequence, range)) and not isinstance(values, (str, bytes)):
-        return values
-    if isinstance(values, (str, bytes, np.ndarray)) or hasattr(values, "__iter__"):
-        if isinstance(values, (str, bytes, np.ndarray, dict, set)):
-            raise InvalidInputError(field, got=shown(values), rule=_RULE)
-        return list(values)
-    return [values]
+def check_points(axes: Mapping[str, Any]) -> None:
+    """Raises `InvalidInputError` where the full product of the axes has more points than memory could hold."""
+    points = 1
+    for values in axes.values():
+        points *= len(values)
+    if points > MOST_POINTS:
+        raise InvalidInputError(
+            " · ".join(axes),
+            got=f"{points:,} points",
+            rule=f"must have at most {MOST_POINTS:,} points",
+            next_step="Shorten an axis.",
+        )
+
+
+def _items(field: str, values: object) -> list[Any]:
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)) or (
+        isinstance(values, np.ndarray) and values.ndim != 1
+    ):
+        raise InvalidInputError(field, got=shown(values), rule=_RULE)
+    if not isinstance(values, Iterable):
+        return [values]
+    items = list(islice(values, MOST_POINTS + 1))
+    if len(items) > MOST_POINTS:
+        raise InvalidInputError(field, got=shown(values), rule=f"must have at most {MOST_POINTS:,} values")
+    return items
+
+
+def _integer(field: str, item: object) -> int:
+    if not isinstance(item, (bool, np.bool_)):
+        try:
+            return operator.index(item)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise InvalidInputError(field, got=shown(item), rule=_RULE)

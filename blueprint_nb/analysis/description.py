@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..errors import InvalidInputError
 from ..mapping import TransformerInferenceMappingSpec
 from ..workload import InferencePhase, TransformerModelSpec
+from .inputs import CacheInputs
 from .lowering import default_attention, lower
 from .memory import step_memory
 
@@ -43,19 +44,14 @@ def describe_model(model: TransformerModelSpec) -> ModelDescription:
     )
 
 
-def key_value_cache_bytes(
-    model: TransformerModelSpec,
-    mapping: TransformerInferenceMappingSpec,
-    batch_size: int,
-    context_tokens: int,
-    datatype: str,
-) -> int:
+def key_value_cache_bytes(inputs: CacheInputs) -> int:
     """Bytes of KV cache that one device holds. Raises `InvalidInputError` beyond the model's sequence length."""
+    model, context_tokens = inputs.model, inputs.context_tokens
     if context_tokens > model.sequence_length:
         raise InvalidInputError(
             "context_tokens",
             got=f"{context_tokens:,}",
             rule=f"must be at most the sequence length of {model.name}, {model.sequence_length:,} tokens",
         )
-    template = lower(model, mapping, datatype, default_attention(model)).bound
-    return int(step_memory(template, InferencePhase.DECODE, batch_size, context_tokens).kv_cache_bytes)
+    template = lower(model, inputs.mapping, inputs.datatype, default_attention(model)).bound
+    return int(step_memory(template, InferencePhase.DECODE, inputs.batch_size, context_tokens).kv_cache_bytes)

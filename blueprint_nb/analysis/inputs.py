@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .._schema import Record
+from .._schema import Count, Record
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from ..system import SystemProfile
 from ..workload import TransformerInferenceRequestSpec, TransformerModelSpec
+from ..workload.datatype import Datatype
 
 
 class RequestInputs(Record):
@@ -19,3 +20,15 @@ class RequestInputs(Record):
     mode: str
     attention: str
     """Kernels of attention: unfused, flash or paged."""
+
+
+class CacheInputs(Record):
+    """A KV cache: of which model, spread how, for how many sequences of which length. Raises `InvalidInputError`."""
+
+    model: TransformerModelSpec
+    mapping: TransformerInferenceMappingSpec
+    batch_size: Count
+    """Sequences."""
+    context_tokens: Count
+    """Tokens held of each sequence."""
+    datatype: Datatype

@@ -19,6 +19,7 @@ from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from ..synthesizer import ImplementationBinding
 from ..system import SystemProfile
 from ..workload import InferencePhase, TransformerModelSpec
+from .axes import check_points
 from .checks import check_network, check_tiers
 from .frames import component_frame, component_schema
 from .lowering import lower
@@ -94,6 +95,7 @@ def mapping_grids(inputs: SweepInputs) -> Iterator[MappingGrid]:
     """
     ImplementationBinding(attention=inputs.attention)
     check_tiers(inputs.system, inputs.network)
+    check_points({name: getattr(inputs, name) for name in AXES})
     legal_contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
     for tensor_parallel, pipeline_parallel in product(
         inputs.tensor_parallel.tolist(), inputs.pipeline_parallel.tolist()

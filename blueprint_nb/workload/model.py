@@ -7,9 +7,9 @@ is said field by field.
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from .._schema import Count, Flag, Index, Record
 from ..errors import InvalidInputError
@@ -73,7 +73,7 @@ class TransformerModelSpec(Record):
     """Heads of the KV cache: as many as query heads in MHA, fewer in GQA, 1 in MQA."""
     attention_head_size: Count
     """Elements of one head."""
-    block_count: Count
+    block_count: Annotated[Count, Field(le=100_000)]
     """Transformer blocks (layers)."""
     vocab_size: Count | None = None
     """Rows of the embedding and of the LM head. None in `dense-mha`, which has neither."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from .._schema import Count, Record
 from .datatype import Datatype
 
@@ -13,7 +17,7 @@ class TransformerInferenceRequestSpec(Record):
     """Sequences that run together on one replica."""
     prompt_tokens: Count
     """Tokens of each prompt (S)."""
-    generated_tokens: Count
+    generated_tokens: Annotated[Count, Field(le=10_000_000)]
     """Tokens made for each sequence (O): the first by the prefill, the others by O − 1 decode steps."""
     datatype: Datatype
     """Of weights, activations and KV cache alike."""
