@@ -1,0 +1,109 @@
+"""Options that commands share, and how numbers and lists are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from ..errors import InvalidInputError, shown
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+DEFAULT_MODEL = "llama-3.1-8b"
+DEFAULT_SYSTEM = "h100_80g_nvl8"
+MOST_VALUES = 10_000_000
+
+
+class WholeNumber(click.ParamType[int]):
+    """An integer; the engine checks its range."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """`value` as an integer. Raises `InvalidInputError` with the option."""
+        return _integer(str(value), _option(param), "Write it without separators or decimals, such as 4096.")
+
+
+class NumberList(click.ParamType[list[int]]):
+    """Integers and ranges, separated by commas: 1,2,4 or 1024:8192:1024 (start:stop:step, stop included)."""
+
+    name = "list"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """`value` as a list. Raises `InvalidInputError` with the option."""
+        return [number for item in str(value).split(",") for number in _numbers(item.strip(), _option(param))]
+
+
+def _numbers(item: str, option: str) -> list[int]:
+    next_step = "Write a list such as 1,2,4 or a range such as 1024:8192:1024."
+    bounds = [_integer(part, option, next_step) for part in item.split(":")]
+    if len(bounds) == 1:
+        return bounds
+    start, stop, step = (*bounds, 1)[:3]
+    values = range(start, stop + 1, step) if step > 0 else range(0)
+    if len(bounds) > 3 or not values:
+        raise InvalidInputError(
+            option, got=shown(item), rule="takes ranges as start:stop:step that hold a number", next_step=next_step
+        )
+    if len(values) > MOST_VALUES:
+        raise InvalidInputError(
+            option,
+            got=f"{len(values):,} in {shown(item)}",
+            rule=f"takes at most {MOST_VALUES:,} numbers",
+            next_step="Use a larger step.",
+        )
+    return list(values)
+
+
+def _integer(text: str, option: str, next_step: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInputError(option, got=shown(text), rule="must be an integer", next_step=next_step) from None
+
+
+def _option(param: click.Parameter | None) -> str:
+    return max(param.opts, key=len) if param else "value"
+
+
+def model_and_system(function: Function) -> Function:
+    """What is asked about, and on what."""
+    return _with(
+        function,
+        click.option("--model", default=DEFAULT_MODEL, metavar="NAME", help="A model's name, or its TOML file."),
+        click.option("--system", default=DEFAULT_SYSTEM, metavar="NAME", help="A system's name, or its TOML file."),
+    )
+
+
+def pricing(function: Function) -> Function:
+    """How numbers are held, and which figures price them."""
+    return _with(
+        function,
+        click.option(
+            "--datatype",
+            default="float16",
+            metavar="NAME",
+            help="float32, float16, bfloat16 or float8, for all tensors.",
+        ),
+        click.option(
+            "--mode",
+            default="system-evidence",
+            metavar="NAME",
+            help="peak-only: datasheet peaks. system-evidence: peaks times the system's efficiency curves.",
+        ),
+        click.option(
+            "--attention",
+            metavar="NAME",
+            help="unfused, flash or paged.  [default: flash, unfused for dense-mha models]",
+        ),
+        click.option("--tp-network", default=0, type=WholeNumber(), help="Network tier of tensor parallelism."),
+        click.option("--pp-network", default=0, type=WholeNumber(), help="Network tier between pipeline stages."),
+    )
+
+
+def _with(function: Function, *options: Callable[[Function], Function]) -> Function:
+    for option in reversed(options):
+        function = option(function)
+    return function
