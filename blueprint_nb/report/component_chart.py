@@ -1,0 +1,184 @@
+"""Seconds by component and term, in plan order.
+
+Where a system adds compute and memory time, a bar stacks its terms. Where it takes the larger of the two, the bar is
+the larger one and the hidden one runs inside it as a thin bar, so that a bar's length is always the component's time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+
+from ..analysis import Estimate
+from ..analysis.step import Step, bound_of, step_of
+from ..cost import ComponentActivity, ComponentCost
+from ..ir import BoundPlan
+from ..units import format_count, format_percent, format_seconds, time_unit
+from .component_names import component_name
+from .component_table import bound_reason
+from .formulas import formula_lines
+from .theme import TERM_COLOURS, Table, data, finished, ink, layered, message_chart, title
+from .thinning import kept_indices
+
+_ROW_HEIGHT: Final = 24
+_BAR: Final = 14
+_THIN_BAR: Final = 5
+_LABEL_SPACE: Final = 1.45
+_NAME_WIDTH: Final = 150
+_SLIDER_STEPS: Final = 16
+_QUANTITIES: Final = ("operations", "read", "write", "message")
+NO_DECODE: Final = "There is no decode step: one generated token comes from the prefill."
+
+
+def component_chart(
+    estimate: Estimate,
+    *,
+    phase: str,
+    context_tokens: int | None = None,
+    width: int = 640,
+    x_domain: tuple[float, float] | None = None,
+    dark: bool | None = None,
+) -> alt.Chart | alt.LayerChart:
+    """The prefill, or the decode step at a visible context (None: the last one).
+
+    `x_domain` (lowest, highest; seconds) fixes axis and unit, for charts that are compared or dragged.
+    """
+    if phase == "decode" and not len(estimate.decode_contexts):
+        return message_chart(NO_DECODE, width, 4 * _ROW_HEIGHT, dark)
+    step = step_of(estimate, phase, context_tokens)
+    layers = _layers(estimate, [step], width, x_domain, dark)
+    context = format_count(step.context_tokens)
+    name = f"Prefill of {context} tokens" if phase == "prefill" else f"Decode step at context {context}"
+    return finished(layers.properties(title=title(f"{name}: {format_seconds(step.seconds)}", _reading(estimate))), dark)
+
+
+def component_slider_chart(
+    estimate: Estimate, *, width: int = 640, dark: bool | None = None
+) -> alt.Chart | alt.LayerChart:
+    """Decode steps at up to 16 contexts, one at a time: a slider in the page chooses. Opens on the last."""
+    contexts = estimate.decode_contexts
+    if len(contexts) < 2:
+        return component_chart(estimate, phase="decode", width=width, dark=dark)
+    steps = [step_of(estimate, "decode", int(contexts[index])) for index in kept_indices(len(contexts), _SLIDER_STEPS)]
+    last = len(steps) - 1
+    slider = alt.param(
+        name="context_step", value=last, bind=alt.binding_range(min=0, max=last, step=1, name="Visible context ")
+    )
+    names = [f"Decode step at context {format_count(s.context_tokens)}: {format_seconds(s.seconds)}" for s in steps]
+    layers = _layers(estimate, steps, width, None, dark, only="datum.step == context_step")
+    heading = alt.TitleParams(alt.ExprRef(f"{names!r}[context_step]"), subtitle=[_reading(estimate)])
+    return finished(layers.properties(title=heading).add_params(slider), dark)
+
+
+def _reading(estimate: Estimate) -> str:
+    if estimate.inputs.system.processing_mode == "no_overlap":
+        return "time of all executions · compute and memory time add up"
+    return "time of all executions · compute and memory overlap: the longer counts, the shorter is the thin bar"
+
+
+def _layers(
+    estimate: Estimate,
+    steps: list[Step],
+    width: int,
+    x_domain: tuple[float, float] | None,
+    dark: bool | None,
+    only: str | None = None,
+) -> alt.LayerChart:
+    longest = max(cost.seconds * a.executions for step in steps for a, cost in _pairs(step))
+    low, high = x_domain or (0.0, longest * _LABEL_SPACE)
+    scale, unit = time_unit(high / _LABEL_SPACE)
+    rows = [row for number, step in enumerate(steps) for row in _rows(estimate, step, number, scale)]
+    base = alt.Chart(data(rows))
+    base = base if only is None else base.transform_filter(only)
+    order = [component_name(activity.component) for activity, _ in _pairs(steps[0])]
+    y = alt.Y(
+        "component:N",
+        sort=order,
+        title=None,
+        axis=alt.Axis(minExtent=_NAME_WIDTH, labelLimit=_NAME_WIDTH, ticks=False, domain=False),
+    )
+    x_scale = alt.Scale(domain=[low / scale, high / scale], nice=False)
+    layers = [_term_layer(base, term, y, x_scale, f"time in the step ({unit})", dark) for term in TERM_COLOURS]
+    labels = base.mark_text(align="left", dx=6).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
+    return layered([*layers, labels], width=width, height=_ROW_HEIGHT * len(order))
+
+
+def _term_layer(
+    base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_title: str, dark: bool | None
+) -> alt.Chart:
+    tooltip = [
+        alt.Tooltip("component:N", title="component"),
+        alt.Tooltip("seconds:N", title="all executions"),
+        alt.Tooltip("share:N", title="share of the step"),
+        *(alt.Tooltip(f"{name}_seconds:N", title=f"{name} time") for name in TERM_COLOURS),
+        alt.Tooltip("why:N", title="bound by"),
+        *(alt.Tooltip(f"{name}_formula:N", title=name) for name in _QUANTITIES),
+    ]
+    chart: alt.Chart = (
+        base.transform_filter(f"datum.{term}_to > datum.{term}_from")
+        .transform_calculate(term=f"'{term}'")
+        .mark_bar(stroke=ink(dark), strokeWidth=0.5)
+        .encode(
+            y=y,
+            x=alt.X(f"{term}_from:Q", scale=scale, axis=alt.Axis(title=axis_title, tickCount=8)),
+            x2=f"{term}_to:Q",
+            size=alt.Size(f"{term}_size:Q", scale=None),
+            color=alt.Color(
+                "term:N",
+                scale=alt.Scale(domain=list(TERM_COLOURS), range=list(TERM_COLOURS.values())),
+                legend=alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square"),
+            ),
+            tooltip=tooltip,
+        )
+    )
+    return chart
+
+
+def _pairs(step: Step) -> list[tuple[ComponentActivity, ComponentCost]]:
+    return list(zip(step.costs.activity.components, step.costs.costs, strict=True))
+
+
+def _rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
+    portable = estimate.prefill_plan if step.phase == "prefill" else estimate.decode_plan(step.context_tokens)
+    plan = estimate.bound_plan(portable)
+    return [
+        {"step": number, **_row(estimate, step, activity, cost, scale), **_formulas(plan, activity.component)}
+        for activity, cost in _pairs(step)
+    ]
+
+
+def _row(
+    estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
+) -> dict[str, Any]:
+    bound, times = bound_of(activity, cost), activity.executions
+    share = format_percent(cost.seconds * times / step.seconds)
+    terms = {term: float(getattr(cost, f"{term}_seconds")) * times for term in TERM_COLOURS}
+    return {
+        "component": component_name(activity.component),
+        "seconds": f"{format_seconds(cost.seconds * times)} = {format_count(times)} × {format_seconds(cost.seconds)}",
+        "share": share,
+        "end": cost.seconds * times / scale,
+        "label": f"{format_seconds(cost.seconds * times)} · {share} · {bound}",
+        "why": f"{bound}: {bound_reason(estimate, activity, cost, bound)}",
+        **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
+        **_extents(terms, bound, scale, is_stacked=estimate.inputs.system.processing_mode == "no_overlap"),
+    }
+
+
+def _extents(terms: dict[str, float], bound: str, scale: float, *, is_stacked: bool) -> dict[str, float]:
+    """Where each term's bar starts and ends, and how thick it is."""
+    extents: dict[str, float] = {}
+    start = 0.0
+    for term, seconds in terms.items():
+        extents[f"{term}_from"] = start / scale
+        extents[f"{term}_to"] = (start + seconds) / scale
+        extents[f"{term}_size"] = _BAR if is_stacked or term == bound else _THIN_BAR
+        start += seconds if is_stacked else 0.0
+    return extents
+
+
+def _formulas(plan: BoundPlan, component: str) -> dict[str, str]:
+    task, work = plan.task(component)
+    lines = formula_lines(task, work, plan.template.datatype, plan.statistics)
+    return {f"{name}_formula": lines.get(name, "none") for name in _QUANTITIES}

@@ -1,0 +1,68 @@
+"""Components of one step as rows of text: the one place that says how a component's cost reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from ..analysis import Estimate
+from ..analysis.step import Step, bound_of, step_of
+from ..cost import ComponentActivity, ComponentCost
+from ..cost.analytical import carrying_tier
+from ..units import format_count, format_decimal, format_percent, format_seconds
+from .component_names import component_name
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentRow:
+    """One component of a step, in words."""
+
+    component: str
+    seconds: str
+    """Of all its executions in the step."""
+    share: str
+    """Of the step's seconds."""
+    executions: str
+    """Times · seconds of one."""
+    bound: str
+    """compute, memory or network."""
+    why: str
+    """The work behind the bound and the rate it gets."""
+
+
+COLUMNS = tuple(field.name for field in fields(ComponentRow))
+
+
+def component_table(estimate: Estimate, phase: str, context_tokens: int | None = None) -> list[ComponentRow]:
+    """The prefill's components, or those of the decode step at a context (None: the last), in plan order."""
+    step = step_of(estimate, phase, context_tokens)
+    pairs = zip(step.costs.activity.components, step.costs.costs, strict=True)
+    return [_row(estimate, step, activity, cost) for activity, cost in pairs]
+
+
+def _row(estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost) -> ComponentRow:
+    seconds = cost.seconds * activity.executions
+    bound = bound_of(activity, cost)
+    return ComponentRow(
+        component=component_name(activity.component),
+        seconds=format_seconds(seconds),
+        share=format_percent(seconds / step.seconds),
+        executions=f"{format_count(activity.executions)} × {format_seconds(cost.seconds)}",
+        bound=bound,
+        why=bound_reason(estimate, activity, cost, bound),
+    )
+
+
+def bound_reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
+    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks"."""
+    if bound == "network":
+        tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
+        return f"{format_decimal(activity.message_bytes, 'B')} over {tier.name}, {format_count(activity.ranks)} ranks"
+    if bound == "compute":
+        operations = activity.operations
+        return f"{format_decimal(operations, 'FLOP')} {_rate(operations, cost.compute_seconds, 'FLOP/s')}"
+    traffic = activity.read_bytes + activity.write_bytes
+    return f"{format_decimal(traffic, 'B')} {_rate(traffic, cost.memory_seconds, 'B/s')}"
+
+
+def _rate(work: int, seconds: float, unit: str) -> str:
+    return f"at {format_decimal(work / seconds, unit)}" if seconds else "at no cost"

@@ -1,0 +1,31 @@
+"""The axis of visible context: logarithmic when it spans more than a factor of four."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+
+_WIDEST_LINEAR: Final = 4
+TITLE: Final = "visible context (tokens)"
+
+
+def is_wide(first: int, last: int) -> bool:
+    """Whether contexts from `first` to `last` read better on a logarithmic axis."""
+    return last > _WIDEST_LINEAR * first
+
+
+def context_axis(first: int, last: int, *, label: str = TITLE) -> alt.X:
+    """x by `context_tokens`, whole tokens at its ticks."""
+    if is_wide(first, last):
+        scale = alt.Scale(type="log", base=2, domain=[first, last], nice=False)
+        axis = alt.Axis(values=_powers_of_two(first, last), format=",d", title=label)
+    else:
+        margin = 1 if first == last else 0
+        scale = alt.Scale(domain=[first - margin, last + margin], nice=False, zero=False)
+        axis = alt.Axis(tickMinStep=1, tickCount=8, format=",d", title=label)
+    return alt.X("context_tokens:Q", scale=scale, axis=axis)
+
+
+def _powers_of_two(first: int, last: int) -> list[Any]:
+    return [2**power for power in range((first - 1).bit_length(), last.bit_length())]

@@ -1,0 +1,171 @@
+"""Decode latency by visible context, with the steps where an efficiency curve, not the machine, makes time fall."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+
+from ..analysis import Estimate
+from ..analysis.step import step_of
+from ..units import format_count, format_seconds, three_digits, time_unit
+from .component_names import component_name
+from .context_axis import context_axis, is_wide
+from .theme import FLOOR, GHOST_DASH, TROUBLE, Table, data, finished, ink, layered, message_chart, title
+from .thinning import CHART_POINTS, kept_indices
+
+NO_DECODE: Final = "One generated token: the prefill makes it, so there is no decode step."
+DROP_LABEL: Final = "efficiency step"
+_FEW: Final = 40
+_MOST_LABELLED: Final = 3
+
+Domain = tuple[float, float]
+
+
+def decode_latency_chart(
+    estimate: Estimate,
+    *,
+    pinned: Estimate | None = None,
+    width: int = 640,
+    height: int = 300,
+    y_domain: Domain | None = None,
+    dark: bool | None = None,
+    zoom: bool = False,
+) -> alt.Chart | alt.LayerChart:
+    """Seconds of each decode step; `pinned` is another estimate, drawn as a ghost.
+
+    `y_domain` (lowest, highest; seconds) fixes axis and unit, for charts that are compared or dragged. With `zoom`,
+    Ctrl and wheel zoom along the context, dragging moves, a double click resets.
+    """
+    if not len(estimate.decode_contexts):
+        return message_chart(NO_DECODE, width, height, dark)
+    ghost = pinned if pinned is not None and len(pinned.decode_contexts) else None
+    shown = [estimate] if ghost is None else [estimate, ghost]
+    low, high = y_domain or _padded(shown)
+    scale, unit = time_unit(high)
+    contexts = np.concatenate([one.decode_contexts[[0, -1]] for one in shown])
+    encodings = {
+        "x": context_axis(int(contexts.min()), int(contexts.max())),
+        "y": alt.Y(
+            "value:Q",
+            title=f"decode step ({unit})",
+            scale=alt.Scale(domain=[low / scale, high / scale], zero=False, nice=y_domain is None),
+        ),
+    }
+    layers = [] if ghost is None else _line_layers(_rows(ghost, scale), encodings, FLOOR, is_ghost=True)
+    layers += _line_layers(_rows(estimate, scale), encodings, ink(dark), is_ghost=False)
+    layers += _drop_layers(_drop_rows(estimate, scale), encodings)
+    hover = alt.selection_point(
+        name="hover", nearest=True, on="pointerover", clear="pointerout", fields=["context_tokens"], empty=False
+    )
+    layers.append(_hover_layer(_rows(estimate, scale), encodings, hover, ink(dark)))
+    chart = layered(
+        layers,
+        width=width,
+        height=height,
+        title=title("Decode step by visible context", f"{unit} a step of the whole batch · lower is better"),
+    )
+    return finished(chart.add_params(_zoom()) if zoom else chart, dark, right=64 if ghost is None else 96)
+
+
+def _padded(estimates: list[Estimate]) -> Domain:
+    """From the least to the largest, never so near that a flat line looks steep."""
+    low = min(float(one.decode_seconds.min()) for one in estimates)
+    high = max(float(one.decode_seconds.max()) for one in estimates)
+    margin = max(0.12 * (high - low), 0.05 * high)
+    return (0.0 if low < 0.5 * high else low - margin, high + margin)
+
+
+def _rows(estimate: Estimate, scale: float) -> Table:
+    contexts, seconds = estimate.decode_contexts, estimate.decode_seconds
+    batch = estimate.inputs.request.batch_size
+    falls = np.flatnonzero(np.diff(seconds) < 0) + 1
+    around = [*falls.tolist(), *(falls - 1).tolist()]
+    wide = is_wide(int(contexts[0]), int(contexts[-1]))
+    return [
+        {
+            "context_tokens": int(contexts[index]),
+            "value": float(seconds[index]) / scale,
+            "step": format_seconds(float(seconds[index])),
+            "rate": f"{three_digits(batch / float(seconds[index]))} tokens/s",
+        }
+        for index in kept_indices(len(contexts), CHART_POINTS, around, logarithmic=wide)
+    ]
+
+
+def _drop_rows(estimate: Estimate, scale: float) -> Table:
+    first = estimate.inputs.request.prompt_tokens + 1
+    drops = estimate.latency_drops[: CHART_POINTS // 2]
+    rows: Table = []
+    for number, context in enumerate(drops):
+        before, after = (float(estimate.decode_seconds[context - first + shift]) for shift in (-1, 0))
+        many = f" ({len(drops)} in all)" if len(drops) > _MOST_LABELLED else ""
+        rows.append(
+            {
+                "context_tokens": context,
+                "value": before / scale,
+                "label": f"{DROP_LABEL}{many}" if number == 0 or not many else "",
+                "what": f"{format_seconds(before)} → {format_seconds(after)} at context {format_count(context)}",
+                "where": ", ".join(_faster_components(estimate, context)),
+                "why": "a step of the cost mode's efficiency curve, not a behaviour of the machine",
+            }
+        )
+    return rows
+
+
+def _faster_components(estimate: Estimate, context: int) -> list[str]:
+    before, after = (step_of(estimate, "decode", context + shift).costs for shift in (-1, 0))
+    pairs = zip(before.activity.components, before.costs, after.costs, strict=True)
+    return [component_name(activity.component) for activity, was, now in pairs if now.seconds < was.seconds]
+
+
+def _line_layers(rows: Table, encodings: dict[str, Any], colour: str, *, is_ghost: bool) -> list[alt.Chart]:
+    style: dict[str, Any] = {"color": colour, "strokeDash": GHOST_DASH if is_ghost else [1, 0]}
+    base = alt.Chart(data(rows)).encode(**encodings)
+    layers = [base.mark_line(strokeWidth=2 if is_ghost else 2.5, clip=True, **style)]
+    if len(rows) <= _FEW:
+        layers.append(base.mark_point(filled=True, size=36, opacity=1, clip=True, color=colour))
+    label = {**rows[-1], "label": f"pinned {rows[-1]['step']}" if is_ghost else rows[-1]["step"]}
+    ends = alt.Chart(data([label])).encode(**encodings, text="label:N")
+    layers.append(ends.mark_text(align="left", dx=7, dy=10 if is_ghost else 0, fontWeight=400 if is_ghost else 600))
+    return layers
+
+
+def _drop_layers(rows: Table, encodings: dict[str, Any]) -> list[alt.Chart]:
+    if not rows:
+        return []
+    base = alt.Chart(data(rows)).encode(**encodings)
+    tooltip = [
+        alt.Tooltip("what:N", title=DROP_LABEL),
+        alt.Tooltip("where:N", title="components"),
+        alt.Tooltip("why:N", title="why"),
+    ]
+    return [
+        base.mark_point(
+            shape="triangle-down", filled=True, size=110, opacity=1, color=TROUBLE, yOffset=-10, clip=True
+        ).encode(tooltip=tooltip),
+        base.transform_filter("datum.label != ''")
+        .mark_text(align="left", dx=9, dy=-11, clip=True)
+        .encode(text="label:N"),
+    ]
+
+
+def _hover_layer(rows: Table, encodings: dict[str, Any], hover: alt.Parameter, colour: str) -> alt.Chart:
+    """Points that show under the pointer, with what the tooltip says."""
+    tooltip = [
+        alt.Tooltip("context_tokens:Q", title="visible context (tokens)", format=",d"),
+        alt.Tooltip("step:N", title="decode step"),
+        alt.Tooltip("rate:N", title="whole batch"),
+    ]
+    chart: alt.Chart = (
+        alt.Chart(data(rows), name="points")
+        .mark_point(filled=True, size=70, color=colour, clip=True)
+        .encode(**encodings, opacity=alt.when(hover).then(alt.value(1)).otherwise(alt.value(0)), tooltip=tooltip)
+        .add_params(hover)
+    )
+    return chart
+
+
+def _zoom() -> alt.Parameter:
+    return alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom="wheel![event.ctrlKey]")

@@ -1,0 +1,109 @@
+"""One look for every chart: Okabe-Ito colours that keep their meaning, a faint grid, text in the page's colour.
+
+Text and lines are drawn in `currentColor`, which an SVG takes from the page around it, so that a chart reads on light
+and dark alike; `dark` fixes the colour where there is no page. Colour never stands alone: dash, shape or words say the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+import altair as alt
+
+COMPUTE: Final = "#0072B2"
+MEMORY: Final = "#E69F00"
+NETWORK: Final = "#009E73"
+FLOOR: Final = "#999999"
+TROUBLE: Final = "#D55E00"
+
+TERM_COLOURS: Final = {"compute": COMPUTE, "memory": MEMORY, "network": NETWORK}
+PART_COLOURS: Final = {"weights": "#56B4E9", "KV cache": "#CC79A7", "workspace": "#F0E442", "buffers": "#BBBBBB"}
+"""Parts of memory, from the bottom of the stack; none has the colour of a term."""
+
+GHOST_DASH: Final = [5, 4]
+LIMIT_DASH: Final = [8, 3]
+FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+_EMBED: Final = {
+    "renderer": "svg",
+    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
+}
+
+ChartT = TypeVar("ChartT", alt.Chart, alt.LayerChart, alt.HConcatChart)
+Table = list[dict[str, Any]]
+
+
+def ink(dark: bool | None) -> str:
+    """Colour of text and lines: the page's own when `dark` is None."""
+    return "currentColor" if dark is None else "#EEEEEE" if dark else "#1A1A1A"
+
+
+def data(rows: Table) -> alt.InlineData:
+    """Rows as chart data, as they are."""
+    return alt.InlineData(values=rows)
+
+
+def title(text: str, *subtitle: str) -> alt.TitleParams:
+    """A title, and what to know before reading."""
+    return alt.TitleParams(text, subtitle=list(subtitle)) if subtitle else alt.TitleParams(text)
+
+
+def layered(layers: Sequence[alt.Chart], **properties: Any) -> alt.LayerChart:
+    """Charts on top of each other, the first at the bottom."""
+    return alt.LayerChart(layer=list(layers), **properties)
+
+
+def finished(chart: ChartT, dark: bool | None, *, right: int = 8) -> ChartT:
+    """`chart` in the common look; `right` pixels are kept free for labels that stand beside it."""
+    colour = ink(dark)
+    axis = {
+        "labelColor": colour,
+        "titleColor": colour,
+        "gridColor": colour,
+        "domainColor": colour,
+        "tickColor": colour,
+        "gridOpacity": 0.12,
+        "domainOpacity": 0.5,
+        "tickOpacity": 0.5,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    }
+    config = {
+        "background": "transparent",
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": axis,
+        "legend": {"labelColor": colour, "titleColor": colour, "labelFontSize": 12, "symbolStrokeWidth": 1},
+        "title": {
+            "color": colour,
+            "subtitleColor": colour,
+            "anchor": "start",
+            "frame": "group",
+            "fontSize": 14,
+            "fontWeight": 600,
+            "subtitleFontSize": 12,
+            "offset": 12,
+        },
+        "text": {"color": colour, "fontSize": 12},
+        "rule": {"color": colour},
+    }
+    done: ChartT = chart.properties(config=config, usermeta={"embedOptions": _EMBED}, padding=_padding(right))
+    return done
+
+
+def message_chart(text: str, width: int, height: int, dark: bool | None) -> alt.Chart:
+    """Words in the place and size of a chart that has nothing to show."""
+    chart: alt.Chart = (
+        alt.Chart(data([{"text": text}]), width=width, height=height)
+        .mark_text(fontSize=14, align="center")
+        .encode(text="text:N", x=alt.value(width / 2), y=alt.value(height / 2))
+    )
+    return finished(chart, dark)
+
+
+def _padding(right: int) -> dict[str, int]:
+    return {"left": 8, "top": 4, "right": right, "bottom": 4}

@@ -1,0 +1,29 @@
+"""Fewer points where a chart or a download has room for fewer: ends and what must stay are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+CHART_POINTS: Final = 500
+"""Points of a line: about one a pixel, and far below the 5,000 rows of Altair's limit."""
+
+
+def kept_indices(count: int, most: int, always: Iterable[int] = (), *, logarithmic: bool = False) -> list[int]:
+    """Indices of at most `most` of `count` points: both ends, `always` as far as there is room, evenly the rest.
+
+    `logarithmic` spaces them evenly in the logarithm of their place.
+    """
+    if count <= most:
+        return list(range(count))
+    needed = [*sorted({0, *always})[: most - 1], count - 1]
+    return sorted({*needed, *_spread(count, most - len(set(needed)), logarithmic)})
+
+
+def _spread(count: int, places: int, logarithmic: bool) -> Any:
+    if places < 1:
+        return []
+    spaced = np.geomspace(1, count, places) - 1 if logarithmic else np.linspace(0, count - 1, places)
+    return spaced.round().astype(int).tolist()
