@@ -192,7 +192,7 @@ class BoundWorkload(Record):
             data = json.loads(text)
             claimed = data.pop("bound")
             plan = cls(**data)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             reason = error if isinstance(error, BlueprintError) else shown(str(error))
             raise IntegrityError("plan", rule=f"can't be read: {reason}", next_step="Export it again.") from None
         if json.loads(plan.to_json())["bound"] != claimed:
