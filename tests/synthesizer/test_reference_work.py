@@ -30,10 +30,10 @@ COMPONENTS = [
 
 def table(b: int, q: int, c: int, h: int, f: int, heads: int, t: int, e: int) -> dict[str, tuple[int, ...]]:
     """Component to (operations, read bytes, write bytes, message bytes), a rank and a block each."""
-    T = b * q * h
-    Tl = T // t
-    F = b * q * f // t
-    S = b * (heads // t) * q * c
+    T = b * q * h  # noqa: N806, the reference's own symbols
+    Tl = T // t  # noqa: N806
+    F = b * q * f // t  # noqa: N806
+    S = b * (heads // t) * q * c  # noqa: N806
     rows = {
         "input_norm": (5 * T, T + 2 * h, T, 0),
         "qkv_projection": (6 * b * q * h * h // t, T + 3 * h * h // t, 3 * Tl, 0),
