@@ -26,7 +26,7 @@ _BAR: Final = 14
 _THIN_BAR: Final = 5
 _LABEL_SPACE: Final = 1.45
 _NAME_WIDTH: Final = 150
-_SLIDER_STEPS: Final = 16
+_SLIDER_STEPS: Final = 10
 _QUANTITIES: Final = ("operations", "read", "write", "message")
 NO_DECODE: Final = "There is no decode step: one generated token comes from the prefill."
 
@@ -56,7 +56,7 @@ def component_chart(
 def component_slider_chart(
     estimate: Estimate, *, width: int = 640, dark: bool | None = None
 ) -> alt.Chart | alt.LayerChart:
-    """Decode steps at up to 16 contexts, one at a time: a slider in the page chooses. Opens on the last."""
+    """Decode steps at up to 10 contexts, one at a time: a slider in the page chooses. Opens on the last."""
     contexts = estimate.decode_contexts
     if len(contexts) < 2:
         return component_chart(estimate, phase="decode", width=width, dark=dark)
@@ -158,7 +158,7 @@ def _row(
         "component": component_name(activity.component),
         "seconds": f"{format_seconds(cost.seconds * times)} = {format_count(times)} × {format_seconds(cost.seconds)}",
         "share": share,
-        "end": cost.seconds * times / scale,
+        "end": _rounded(cost.seconds * times / scale),
         "label": f"{format_seconds(cost.seconds * times)} · {share} · {bound}",
         "why": f"{bound}: {bound_reason(estimate, activity, cost, bound)}",
         **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
@@ -171,11 +171,16 @@ def _extents(terms: dict[str, float], bound: str, scale: float, *, is_stacked: b
     extents: dict[str, float] = {}
     start = 0.0
     for term, seconds in terms.items():
-        extents[f"{term}_from"] = start / scale
-        extents[f"{term}_to"] = (start + seconds) / scale
+        extents[f"{term}_from"] = _rounded(start / scale)
+        extents[f"{term}_to"] = _rounded((start + seconds) / scale)
         extents[f"{term}_size"] = _BAR if is_stacked or term == bound else _THIN_BAR
         start += seconds if is_stacked else 0.0
     return extents
+
+
+def _rounded(value: float) -> float:
+    """More digits than a bar can show make a page longer."""
+    return float(f"{value:.6g}")
 
 
 def _formulas(plan: BoundPlan, component: str) -> dict[str, str]:

@@ -31,12 +31,14 @@ def decode_latency_chart(
     height: int = 300,
     y_domain: Domain | None = None,
     dark: bool | None = None,
+    hover: bool = True,
     zoom: bool = False,
 ) -> alt.Chart | alt.LayerChart:
     """Seconds of each decode step; `pinned` is another estimate, drawn as a ghost.
 
-    `y_domain` (lowest, highest; seconds) fixes axis and unit, for charts that are compared or dragged. With `zoom`,
-    Ctrl and wheel zoom along the context, dragging moves, a double click resets.
+    `y_domain` (lowest, highest; seconds) fixes axis and unit, for charts that are compared or dragged. `hover` shows
+    the nearest step's figures; with `zoom`, Ctrl and wheel zoom along the context, dragging moves, a double click
+    resets.
     """
     if not len(estimate.decode_contexts):
         return message_chart(NO_DECODE, width, height, dark)
@@ -56,10 +58,8 @@ def decode_latency_chart(
     layers = [] if ghost is None else _line_layers(_rows(ghost, scale), encodings, FLOOR, is_ghost=True)
     layers += _line_layers(_rows(estimate, scale), encodings, ink(dark), is_ghost=False)
     layers += _drop_layers(_drop_rows(estimate, scale), encodings)
-    hover = alt.selection_point(
-        name="hover", nearest=True, on="pointerover", clear="pointerout", fields=["context_tokens"], empty=False
-    )
-    layers.append(_hover_layer(_rows(estimate, scale), encodings, hover, ink(dark)))
+    if hover:
+        layers.append(_hover_layer(_rows(estimate, scale), encodings, ink(dark)))
     chart = layered(
         layers,
         width=width,
@@ -106,6 +106,7 @@ def _drop_rows(estimate: Estimate, scale: float) -> Table:
                 "context_tokens": context,
                 "value": before / scale,
                 "label": f"{DROP_LABEL}{many}" if number == 0 or not many else "",
+                "is_early": context - first < len(estimate.decode_contexts) // 5,
                 "what": f"{format_seconds(before)} → {format_seconds(after)} at context {format_count(context)}",
                 "where": ", ".join(_faster_components(estimate, context)),
                 "why": "a step of the cost mode's efficiency curve, not a behaviour of the machine",
@@ -141,18 +142,22 @@ def _drop_layers(rows: Table, encodings: dict[str, Any]) -> list[alt.Chart]:
         alt.Tooltip("where:N", title="components"),
         alt.Tooltip("why:N", title="why"),
     ]
+    words = base.transform_filter("datum.label != ''").encode(text="label:N")
     return [
         base.mark_point(
             shape="triangle-down", filled=True, size=110, opacity=1, color=TROUBLE, yOffset=-10, clip=True
         ).encode(tooltip=tooltip),
-        base.transform_filter("datum.label != ''")
-        .mark_text(align="left", dx=9, dy=-11, clip=True)
-        .encode(text="label:N"),
+        # Left of the mark a rising line is below the words; at the left edge there is no room for them.
+        words.transform_filter("!datum.is_early").mark_text(align="right", dx=-9, dy=-13),
+        words.transform_filter("datum.is_early").mark_text(align="left", dx=9, dy=-13),
     ]
 
 
-def _hover_layer(rows: Table, encodings: dict[str, Any], hover: alt.Parameter, colour: str) -> alt.Chart:
+def _hover_layer(rows: Table, encodings: dict[str, Any], colour: str) -> alt.Chart:
     """Points that show under the pointer, with what the tooltip says."""
+    nearest = alt.selection_point(
+        name="nearest", nearest=True, on="pointerover", clear="pointerout", fields=["context_tokens"], empty=False
+    )
     tooltip = [
         alt.Tooltip("context_tokens:Q", title="visible context (tokens)", format=",d"),
         alt.Tooltip("step:N", title="decode step"),
@@ -161,8 +166,8 @@ def _hover_layer(rows: Table, encodings: dict[str, Any], hover: alt.Parameter, c
     chart: alt.Chart = (
         alt.Chart(data(rows), name="points")
         .mark_point(filled=True, size=70, color=colour, clip=True)
-        .encode(**encodings, opacity=alt.when(hover).then(alt.value(1)).otherwise(alt.value(0)), tooltip=tooltip)
-        .add_params(hover)
+        .encode(**encodings, opacity=alt.when(nearest).then(alt.value(1)).otherwise(alt.value(0)), tooltip=tooltip)
+        .add_params(nearest)
     )
     return chart
 

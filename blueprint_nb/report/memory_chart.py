@@ -11,7 +11,7 @@ from ..analysis import Estimate
 from ..units import GIB, format_bytes, format_gib
 from .context_axis import context_axis, is_wide
 from .theme import LIMIT_DASH, PART_COLOURS, TROUBLE, Table, data, finished, layered, title
-from .thinning import CHART_POINTS, kept_indices
+from .thinning import kept_indices
 
 _COLUMNS: Final = {
     "weights": "weights_bytes",
@@ -22,9 +22,16 @@ _COLUMNS: Final = {
 _PREFILL_WIDTH: Final = 64
 _PREFILL_GAP: Final = 24
 _BAR: Final = 44
-_SHINES_THROUGH: Final = 0.55
-_EXCESS: Final[dict[str, Any]] = {"color": TROUBLE, "opacity": 1}
-_EXCESS_EDGE: Final[dict[str, Any]] = {"filled": False, "stroke": TROUBLE, "strokeWidth": 2}
+_POINTS: Final = 60
+"""Parts grow in straight lines, so that few points draw them."""
+_EXCESS: Final[dict[str, Any]] = {"color": TROUBLE, "opacity": 0.9}
+_EXCESS_TOOLTIP: Final = [
+    alt.Tooltip("phase:N", title="phase"),
+    alt.Tooltip("context_tokens:Q", title="visible context (tokens)", format=",d"),
+    alt.Tooltip("short:N", title="above usable"),
+    alt.Tooltip("total:N", title="all parts"),
+    alt.Tooltip("parts:N", title="of these"),
+]
 _PART_ENCODINGS: Final[dict[str, Any]] = {
     "color": alt.Color(
         "part:N",
@@ -82,7 +89,7 @@ def _prefill_panel(
 
 def _decode_panel(estimate: Estimate, frame: pl.DataFrame, scale: alt.Scale, width: int, height: int) -> alt.LayerChart:
     first, last = int(frame["context_tokens"][0]), int(frame["context_tokens"][-1])
-    frame = frame[kept_indices(len(frame), CHART_POINTS // 2, logarithmic=is_wide(first, last))]
+    frame = frame[kept_indices(len(frame), _POINTS, logarithmic=is_wide(first, last))]
     x = context_axis(first, last, label="visible context of decode steps (tokens)")
     y = alt.Y("gib:Q", scale=scale, stack="zero", axis=alt.Axis(title=None, labels=False, ticks=False, domain=False))
     return _panel(estimate, frame, x, y, width, height, is_bar=first == last, is_labelled=True)
@@ -99,31 +106,28 @@ def _panel(
     is_bar: bool,
     is_labelled: bool,
 ) -> alt.LayerChart:
-    """Parts on top of the excess, so that trouble shines through them and they still answer to the pointer."""
-    usable = estimate.memory.usable_bytes / GIB
-    tops = alt.Chart(data(_top_rows(frame, usable))).encode(x=x, y="usable_gib:Q", y2="top_gib:Q")
     parts = alt.Chart(data(_part_rows(frame))).encode(x=x, y=y, **_PART_ENCODINGS)
     over = bool((frame["total_bytes"] > estimate.memory.usable_bytes).any())
-    faint = _SHINES_THROUGH if over else 1
-    drawn = parts.mark_bar(size=_BAR, opacity=faint) if is_bar else parts.mark_area(opacity=faint)
-    layers = [drawn]
+    layers = [parts.mark_bar(size=_BAR) if is_bar else parts.mark_area()]
     if over:
-        filled, outlined = (
-            tops.mark_bar(size=_BAR, **style) if is_bar else tops.mark_area(line=False, **style)
-            for style in (_EXCESS, _EXCESS_EDGE)
-        )
-        layers = [filled, drawn, outlined]
+        tops = alt.Chart(data(_top_rows(frame, estimate.memory.usable_bytes)))
+        tops = tops.encode(x=x, y="usable_gib:Q", y2="top_gib:Q", tooltip=_EXCESS_TOOLTIP)
+        layers.append(tops.mark_bar(size=_BAR, **_EXCESS) if is_bar else tops.mark_area(line=False, **_EXCESS))
     labelled_at = width if is_labelled else None
     return layered([*layers, *_limits(estimate, labelled_at)], width=width, height=height)
 
 
-def _top_rows(frame: pl.DataFrame, usable_gib: float) -> Table:
+def _top_rows(frame: pl.DataFrame, usable_bytes: int) -> Table:
+    """What lies above usable memory at each point."""
     return [
         {
             "phase": point["phase"],
             "context_tokens": point["context_tokens"],
-            "usable_gib": usable_gib,
+            "usable_gib": usable_bytes / GIB,
             "top_gib": point["top_bytes"] / GIB,
+            "short": format_gib(point["top_bytes"] - usable_bytes),
+            "total": format_gib(point["total_bytes"]),
+            "parts": ", ".join(f"{part} {format_gib(point[column])}" for part, column in _COLUMNS.items()),
         }
         for point in frame.iter_rows(named=True)
     ]
@@ -165,9 +169,11 @@ def _limits(estimate: Estimate, labelled_at: int | None) -> list[alt.Chart]:
 
 
 def _limit_rule(limit: dict[str, Any], dash: list[int]) -> alt.Chart:
-    return alt.Chart(data([limit])).mark_rule(strokeWidth=1.5, strokeDash=dash).encode(y="gib:Q")
+    rule: alt.Chart = alt.Chart(data([limit])).mark_rule(strokeWidth=1.5, strokeDash=dash).encode(y="gib:Q")
+    return rule
 
 
 def _limit_label(limit: dict[str, Any], at: int) -> alt.Chart:
-    text = alt.Chart(data([limit])).mark_text(align="left", dx=6, dy=limit["dy"])
-    return text.encode(y="gib:Q", text="label:N", x=alt.value(at))
+    base = alt.Chart(data([limit])).mark_text(align="left", dx=6, dy=limit["dy"])
+    text: alt.Chart = base.encode(y="gib:Q", text="label:N", x=alt.value(at))
+    return text

@@ -32,6 +32,7 @@ _EMBED: Final = {
 }
 
 ChartT = TypeVar("ChartT", alt.Chart, alt.LayerChart, alt.HConcatChart)
+ReportChart = alt.Chart | alt.LayerChart | alt.HConcatChart
 Table = list[dict[str, Any]]
 
 

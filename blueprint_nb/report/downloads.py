@@ -1,0 +1,63 @@
+"""Tables as CSV inside links: nothing is fetched, everything can be kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+import numpy as np
+import polars as pl
+
+from ..analysis import Estimate, RequestInputs
+from ..analysis.frames import component_frame
+from ..analysis.step import step_of
+from .saved_inputs import saved_inputs
+from .thinning import kept_indices
+
+_MOST_STEPS: Final = 1_000
+"""Steps in a link; with its digest, one takes about 120 bytes of a page that stays under 1.5 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file in a link."""
+
+    label: str
+    file_name: str
+    href: str
+
+
+def decode_download(estimate: Estimate) -> Download:
+    """Every decode step, or so many as the page can hold."""
+    steps = len(estimate.decode)
+    kept = kept_indices(steps, _MOST_STEPS)
+    label = "Decode steps as CSV" if len(kept) == steps else f"{len(kept):,} of the {steps:,} decode steps as CSV"
+    return _csv(label, "decode.csv", estimate.decode[kept])
+
+
+def component_download(estimate: Estimate) -> Download:
+    """Components of the prefill and of the last decode step."""
+    phases = ("prefill", "decode") if len(estimate.decode_contexts) else ("prefill",)
+    steps = [step_of(estimate, phase) for phase in phases]
+    frames = [
+        component_frame(step.costs, (1,), {"phase": str(step.phase), "context_tokens": np.int64(step.context_tokens)})
+        for step in steps
+    ]
+    return _csv("Components as CSV", "components.csv", pl.concat(frames))
+
+
+def mapping_download(table: pl.DataFrame) -> Download:
+    """The mapping table."""
+    return _csv("Mappings as CSV", "mappings.csv", table)
+
+
+def inputs_download(inputs: RequestInputs) -> Download:
+    """The inputs, to compute everything again."""
+    text = json.dumps(saved_inputs(inputs), indent=1, sort_keys=True)
+    return Download("Inputs as JSON", "inputs.json", f"data:application/json;charset=utf-8,{quote(text)}")
+
+
+def _csv(label: str, file_name: str, frame: pl.DataFrame) -> Download:
+    return Download(label, file_name, f"data:text/csv;charset=utf-8,{quote(frame.write_csv(), safe=',:')}")

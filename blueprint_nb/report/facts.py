@@ -1,0 +1,145 @@
+"""What a report says about itself: inputs, identity, sources, and the limits of the model, in words."""
+
+from __future__ import annotations
+
+from ..analysis import Estimate
+from ..analysis.snapshot import digests
+from ..units import format_count, format_percent, format_seconds, three_digits
+from ..version import __version__
+
+Fact = tuple[str, str]
+
+_DIGEST_NAMES = {
+    "model": "Model (ModelIR)",
+    "distributed": "Distributed tasks (DistributedTaskIR)",
+    "plan_template": "Plan template",
+    "bound_template": "Bound template",
+    "prefill_plan": "Prefill plan (PortablePlanIR)",
+    "prefill_bound_plan": "Prefill bound plan (BoundPlan)",
+    "system_revision": "System revision",
+}
+
+
+def headline_facts(estimate: Estimate) -> list[Fact]:
+    """The figures that are asked for first."""
+    step = estimate.mean_decode_step_seconds
+    return [
+        ("Prefill", format_seconds(estimate.prefill_seconds)),
+        ("Mean decode step", "none" if step is None else format_seconds(step)),
+        ("Whole request", format_seconds(estimate.model_execution_seconds)),
+        ("Tokens/s of one replica", three_digits(estimate.tokens_per_second)),
+        ("Tokens/s a sequence", three_digits(estimate.tokens_per_second_per_sequence)),
+        ("Devices", format_count(estimate.devices)),
+    ]
+
+
+def input_facts(estimate: Estimate) -> list[Fact]:
+    """What was asked."""
+    inputs = estimate.inputs
+    model, system, mapping, request = inputs.model, inputs.system, inputs.mapping, inputs.request
+    tiers = [
+        f"{what} over tier {index} ({system.network[index].name})"
+        for what, index, size in (
+            ("TP", inputs.network.tensor_parallel_network, mapping.tensor_parallel),
+            ("PP", inputs.network.pipeline_parallel_network, mapping.pipeline_parallel),
+        )
+        if size > 1
+    ]
+    return [
+        ("Model", f"{model.name}: {model.architecture}"),
+        ("System", f"{system.name}: {system.description}" if system.description else system.name),
+        (
+            "Mapping",
+            f"TP {mapping.tensor_parallel} × PP {mapping.pipeline_parallel} × "
+            f"{_counted(mapping.replicas, 'replica')} = {_counted(mapping.devices, 'device')}",
+        ),
+        ("Network", "; ".join(tiers) or "not used: one device holds a replica"),
+        (
+            "Request",
+            f"batch {format_count(request.batch_size)}, prompt {_counted(request.prompt_tokens, 'token')}, "
+            f"output {_counted(request.generated_tokens, 'token')}",
+        ),
+        ("Datatype", request.datatype),
+        ("Cost mode", inputs.mode),
+        ("Attention", inputs.attention),
+    ]
+
+
+def digest_facts(estimate: Estimate) -> list[Fact]:
+    """What identifies every step from the question to the answer."""
+    found = digests(estimate)
+    facts = [(label, found[name]) for name, label in _DIGEST_NAMES.items()]
+    if estimate.decode_digests:
+        facts.append(("Last decode plan (PortablePlanIR)", estimate.decode_digests[-1]))
+    return [*facts, ("Version of blueprint-nb", __version__)]
+
+
+def model_sources(estimate: Estimate) -> list[Fact]:
+    """Where the model's figures come from."""
+    provenance = estimate.inputs.model.provenance
+    if provenance is None:
+        return [("Source", "none given: this model was described by its user")]
+    published = f"{provenance.published_parameters:,} ({provenance.published_source})"
+    facts = [("Source", provenance.source), ("Published parameters", published)]
+    return [*facts, ("Notes", provenance.notes)] if provenance.notes else facts
+
+
+def system_sources(estimate: Estimate) -> list[tuple[str, str, str]]:
+    """(path, figure, source) of every figure of the system."""
+    system = estimate.inputs.system
+    return [(path, f"{value:,.12g}", system.source_of(path) or "no source given") for path, value in system.figures()]
+
+
+def limits(estimate: Estimate) -> list[str]:
+    """What the figures leave out."""
+    inputs = estimate.inputs
+    found = [
+        "Derived, not measured. Every figure follows from counted operations, bytes and messages and from the "
+        "system's own figures; how far off it is was not tested for this request.",
+        _scope(estimate),
+        "Serial composition: components run one after the other, communication does not overlap with computation, "
+        "and the stages of a pipeline work on one batch in turn.",
+        "Left out: sampling, tokenizer, host, scheduling, queueing, launch floors, tile and wave quantisation, and "
+        "cache hits. These are times of execution, not TTFT, TPOT or end-to-end latency.",
+        _mode(estimate),
+        _attention(inputs.attention),
+    ]
+    memory = inputs.system.memory
+    if memory.usable_fraction < 1:
+        found.append(
+            f"It fits when all parts stay below {format_percent(memory.usable_fraction)} of the memory; the rest is "
+            "left to the driver and to fragments."
+        )
+    if inputs.system.kind == "custom":
+        found.append("The system is a what-if or the user's own: see its sources.")
+    return found
+
+
+def _scope(estimate: Estimate) -> str:
+    if estimate.inputs.model.is_reference:
+        return "Decoder stack only (template dense-mha): no embedding, final norm or LM head, in time and in memory."
+    return "The whole model: embedding, decoder stack, final norm and LM head."
+
+
+def _mode(estimate: Estimate) -> str:
+    if estimate.inputs.mode == "peak-only":
+        return "Mode peak-only: every efficiency is 1, so that times are a floor that no machine reaches."
+    said = "Mode system-evidence: efficiencies are step curves, so that time falls where work crosses a threshold"
+    drops = estimate.latency_drops
+    if not drops:
+        return f"{said}; no decode step of this request does."
+    contexts = ", ".join(format_count(context) for context in drops[:5])
+    more = f" and {len(drops) - 5:,} more" if len(drops) > 5 else ""
+    return f"{said}. The decode steps at contexts {contexts}{more} do: a fault of the curve, not of the machine."
+
+
+def _attention(kernel: str) -> str:
+    return {
+        "unfused": "Attention unfused: the whole square of scores is computed and held in memory.",
+        "flash": "Attention flash: scores stay on chip, and what the causal mask hides is skipped.",
+        "paged": "Attention paged: as flash, over a KV cache that is held in blocks of tokens.",
+    }.get(kernel, f"Attention {kernel}.")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{format_count(count)} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,92 @@
+"""The page: what an estimate says, put into the template. Needs Altair, vl-convert and Jinja2."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jinja2
+
+from ..analysis import Estimate
+from ..analysis.mapping_table import mapping_table
+from ..version import __version__
+from .charts import component_chart, component_slider_chart, decode_latency_chart, mapping_chart, memory_chart
+from .component_table import ComponentRow, component_table
+from .downloads import component_download, decode_download, inputs_download, mapping_download
+from .embedding import Figure, figure, json_for_script, vega_bundle
+from .facts import digest_facts, headline_facts, input_facts, limits, model_sources, system_sources
+from .saved_inputs import ELEMENT_ID, saved_inputs
+from .tables import illegal_mappings, mapping_rows, memory_rows, step_rows
+
+_WIDTH: Final = 760
+_BAR_WIDTH: Final = _WIDTH - 80
+_MOST_DEVICES: Final = 64
+_ZOOM: Final = "Point at the line for figures; Ctrl and wheel zoom, dragging moves, a double click resets."
+_FORMULAS: Final = "A bar shows its formulas under the pointer."
+_SLIDER: Final = f"The slider chooses the context. {_FORMULAS}"
+
+
+def page(estimate: Estimate) -> str:
+    """The whole HTML text."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("blueprint_nb.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2").render(_content(estimate))
+
+
+def _content(estimate: Estimate) -> dict[str, Any]:
+    inputs = estimate.inputs
+    mappings = mapping_table(inputs, _MOST_DEVICES)
+    memory_head, memory_body = memory_rows(estimate)
+    downloads = [component_download(estimate), mapping_download(mappings), inputs_download(inputs)]
+    return {
+        "model": inputs.model.name,
+        "system": inputs.system.name,
+        "verdict": estimate.verdict,
+        "has_decode": len(estimate.decode_contexts) > 0,
+        "headline": headline_facts(estimate),
+        "inputs": input_facts(estimate),
+        "figures": {one.id: one for one in _figures(estimate, mappings)},
+        "memory_head": memory_head,
+        "memory_rows": memory_body,
+        "steps": step_rows(estimate) if len(estimate.decode_contexts) else [],
+        "step_count": len(estimate.decode_contexts),
+        "components": _components(estimate),
+        "mappings": mapping_rows(mappings, inputs),
+        "most_devices": _MOST_DEVICES,
+        "illegal": illegal_mappings(inputs),
+        "limits": limits(estimate),
+        "digests": digest_facts(estimate),
+        "model_sources": model_sources(estimate),
+        "system_sources": system_sources(estimate),
+        "downloads": [decode_download(estimate), *downloads] if len(estimate.decode_contexts) else downloads,
+        "version": __version__,
+        "saved_id": ELEMENT_ID,
+        "saved": json_for_script(saved_inputs(inputs)),
+        "vega": vega_bundle(),
+    }
+
+
+def _figures(estimate: Estimate, mappings: Any) -> list[Figure]:
+    mapping = estimate.inputs.mapping
+    chosen = (mapping.tensor_parallel, mapping.pipeline_parallel)
+    metric = "decode_step_seconds" if len(estimate.decode_contexts) else "prefill_seconds"
+    decode = decode_latency_chart(estimate, width=_WIDTH, zoom=True)
+    still = decode_latency_chart(estimate, width=_WIDTH, hover=False)
+    prefill = component_chart(estimate, phase="prefill", width=_BAR_WIDTH)
+    return [
+        figure("memory", memory_chart(estimate, width=_WIDTH - 60), "Memory of the fullest device by part."),
+        figure("decode", decode, "Decode step by visible context.", _ZOOM, still=still),
+        figure("decode-components", component_slider_chart(estimate, width=_BAR_WIDTH), "Decode components.", _SLIDER),
+        figure("prefill-components", prefill, "Components of the prefill.", _FORMULAS),
+        figure("mappings", mapping_chart(mappings, metric, chosen=chosen), "The frame is this report's mapping."),
+    ]
+
+
+def _components(estimate: Estimate) -> dict[str, list[ComponentRow]]:
+    phases = ("decode", "prefill") if len(estimate.decode_contexts) else ("prefill",)
+    return {phase: component_table(estimate, phase) for phase in phases}

@@ -1,0 +1,51 @@
+"""An estimate as a report in a file or in a string."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..errors import MissingExtraError
+from ..files import whole_file
+
+if TYPE_CHECKING:
+    from ..analysis import Estimate
+
+_NEEDED: Final = ("altair", "jinja2", "vl_convert")
+
+
+def write_report(estimate: Estimate, path: Path) -> Path:
+    """Writes the report to `path`; returns the path. The file appears whole or not at all.
+
+    Raises `MissingExtraError` without the extra `notebook`, `OutputError` where the path can't be written.
+    """
+    require_extra()
+    # The file is opened first: a path that can't be written is said before the work is done.
+    with whole_file(path) as file:
+        file.write(render_report(estimate).encode())
+    return Path(path)
+
+
+def render_report(estimate: Estimate) -> str:
+    """The report as HTML: one file that asks no host for anything. Equal inputs give equal text.
+
+    Raises `MissingExtraError` without the extra `notebook`.
+    """
+    require_extra()
+    from .page import page
+
+    return page(estimate)
+
+
+def require_extra() -> None:
+    """Raises `MissingExtraError` where a library of the extra `notebook` is missing."""
+    for name in _NEEDED:
+        try:
+            import_module(name)
+        except ImportError:
+            raise MissingExtraError(
+                "report",
+                rule=f"needs {name}, which is not installed",
+                next_step='Run: pip install "blueprint-nb[notebook]"',
+            ) from None
