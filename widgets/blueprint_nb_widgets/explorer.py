@@ -1,0 +1,132 @@
+"""The explorer: controls at the left, what they mean at the right, the verdict above all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+
+from blueprint_nb import Estimate, SystemProfile, TransformerModelSpec, load_model, load_system
+from blueprint_nb.catalog import model_names, system_names
+
+from .components_tab import ComponentsTab
+from .debounce import Debounce
+from .error_line import ErrorLine
+from .footer import footer_html
+from .latency_tab import LatencyTab
+from .look import style_sheet
+from .mapping_tab import MappingTab
+from .memory_tab import MemoryTab
+from .options import options_for
+from .panel import Panel
+from .pin import Pin
+from .report_button import ReportButton
+from .result_view import ResultView
+from .settle import settle
+from .shelf import Shelf
+from .state import ExplorerState
+from .verdict_bar import verdict_html
+
+
+class Explorer(ipywidgets.VBox):
+    """Shows itself as the last expression of a cell.
+
+    Every argument is a start value; `mode` None takes the best that the system has figures for. Raises as
+    `blueprint_nb.estimate` where the start is not legal; later on, controls offer what is legal only.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str | Path | TransformerModelSpec = "llama-3.1-8b",
+        system: str | Path | SystemProfile = "h100_80g_nvl8",
+        tensor_parallel: int = 1,
+        pipeline_parallel: int = 1,
+        batch_size: int = 1,
+        prompt_tokens: int = 1024,
+        generated_tokens: int = 128,
+        datatype: str = "float16",
+        mode: str | None = None,
+        tab: str = "Latency",
+    ) -> None:
+        self._models = Shelf[TransformerModelSpec](model_names(), load_model, model)
+        self._systems = Shelf[SystemProfile](system_names(), load_system, system)
+        state = ExplorerState(
+            model=self._models.given,
+            system=self._systems.given,
+            tensor_parallel=tensor_parallel,
+            pipeline_parallel=pipeline_parallel,
+            batch_size=batch_size,
+            prompt_tokens=prompt_tokens,
+            generated_tokens=generated_tokens,
+            datatype=datatype,
+            mode=mode or options_for(self._models.given, self._systems.given).mode.offered[-1],
+        )
+        self._estimate = state.estimate()
+        self._settled = settle(state)
+        self._recompute = Debounce(self._compute)
+        super().__init__(self._make_parts(tab))
+        self.add_class("bp-explorer")
+        self.panel.show(self._settled)
+        self._draw()
+
+    @property
+    def state(self) -> ExplorerState:
+        """What the controls say."""
+        return self._settled.state
+
+    @property
+    def estimate(self) -> Estimate:
+        """The last good result, which is what is shown."""
+        return self._estimate
+
+    def _make_parts(self, tab: str) -> tuple[Any, ...]:
+        self.errors = ErrorLine()
+        self.panel = Panel(self._moved, self._models.names, self._systems.names)
+        self.result = ResultView((LatencyTab(), MemoryTab(), ComponentsTab(), MappingTab()), tab, self._turned)
+        self.pin = Pin(lambda: self._estimate, self._turned)
+        self.report = ReportButton(lambda: self._estimate, self.errors)
+        self.verdict = ipywidgets.HTML()
+        self.footer = ipywidgets.HTML()
+        buttons = ipywidgets.HBox((self.pin, self.report))
+        buttons.add_class("bp-buttons")
+        left = ipywidgets.VBox((self.panel, buttons))
+        left.add_class("bp-left")
+        body = ipywidgets.Box((left, self.result))
+        body.add_class("bp-body")
+        return (style_sheet(), self.verdict, body, self.pin.line, self.report.line, self.errors, self.footer)
+
+    def _moved(self, field: str, value: Any) -> None:
+        """A control moved: what else is legal shows at once, the result soon."""
+        with self.errors.catching():
+            self._settled = settle(self._changed(field, value), field)
+            self.add_class("bp-stale")
+            self._recompute()
+        self.panel.show(self._settled)
+
+    def _changed(self, field: str, value: Any) -> ExplorerState:
+        if field == "model":
+            value = self._models.load(value)
+        elif field == "system":
+            value = self._systems.load(value)
+        return self.state.with_value(field, value)
+
+    def _compute(self) -> None:
+        """Where this fails, the last good result stays, greyed, and the error stands below it."""
+        with self.errors.catching():
+            self._estimate = self.state.estimate()
+            self._draw()
+            self.errors.clear()
+            self.remove_class("bp-stale")
+
+    def _turned(self) -> None:
+        """Another tab, phase or pin: the result is the same."""
+        with self.errors.catching():
+            self._draw()
+
+    def _draw(self) -> None:
+        self.result.draw(self._estimate, self.pin.estimate)
+        self.verdict.value = verdict_html(self._estimate.verdict)
+        self.footer.value = footer_html(self._estimate)
+        self.pin.compare(self._estimate)

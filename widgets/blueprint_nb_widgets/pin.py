@@ -1,0 +1,69 @@
+"""A pinned estimate: a ghost in the latency chart, and a line that compares it with the current one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+from blueprint_nb import Estimate
+from blueprint_nb.analysis import RequestInputs
+from blueprint_nb.units import format_percent, format_seconds, three_digits
+
+from .markup import span
+
+_MANY_TIMES = 2
+
+
+class Pin(ipywidgets.ToggleButton):
+    """Down while something is pinned."""
+
+    def __init__(self, current: Callable[[], Estimate], changed: Callable[[], None]) -> None:
+        super().__init__(description="Pin", tooltip="keep this result as a dashed line to compare with")
+        self._current = current
+        self._changed = changed
+        self.estimate: Estimate | None = None
+        self.line = ipywidgets.HTML()
+        self.line.add_class("bp-pin-line")
+        self.observe(self._toggle, "value")
+
+    def compare(self, estimate: Estimate) -> None:
+        """Says what is pinned, and how `estimate` differs from it."""
+        self.line.value = "" if self.estimate is None else _comparison(self.estimate, estimate)
+
+    def _toggle(self, change: Any) -> None:
+        self.estimate = self._current() if change["new"] else None
+        self.description = "Unpin" if change["new"] else "Pin"
+        self._changed()
+
+
+def _comparison(pinned: Estimate, now: Estimate) -> str:
+    what, before, after = _figures(pinned, now)
+    return span("pinned", f"Pinned: {_label(pinned.inputs)}: {what} {format_seconds(before)}.") + span(
+        "now", f"Now {format_seconds(after)}, {_change(after / before)}."
+    )
+
+
+def _change(ratio: float) -> str:
+    if ratio >= _MANY_TIMES:
+        return f"{three_digits(ratio)} times as long"
+    if ratio <= 1 / _MANY_TIMES:
+        return f"{three_digits(1 / ratio)} times as fast"
+    return f"{format_percent(abs(ratio - 1))} {'less' if ratio < 1 else 'more'}" if ratio != 1 else "the same"
+
+
+def _figures(pinned: Estimate, now: Estimate) -> tuple[str, float, float]:
+    """The last decode step where both have one, else the prefill."""
+    if len(pinned.decode_contexts) and len(now.decode_contexts):
+        return "last decode step", float(pinned.decode_seconds[-1]), float(now.decode_seconds[-1])
+    return "prefill", pinned.prefill_seconds, now.prefill_seconds
+
+
+def _label(inputs: RequestInputs) -> str:
+    mapping, request = inputs.mapping, inputs.request
+    return (
+        f"{inputs.model.name} on {inputs.system.name}, TP {mapping.tensor_parallel} × PP {mapping.pipeline_parallel}, "
+        f"batch {request.batch_size:,}, {request.prompt_tokens:,} + {request.generated_tokens:,} tokens, "
+        f"{request.datatype}, {inputs.mode}"
+    )
