@@ -40,6 +40,14 @@ _ASSIGNED = re.compile(r"\b(mode|datatype|attention)='([\w-]+)'")
 class Command(click.Command):
     """A command whose errors name its own options."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads the arguments. Raises `click.UsageError` that knows which command was meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command. Raises `click.UsageError` in place of the engine's errors."""
         try:

@@ -1,0 +1,97 @@
+"""The command line as a process: streams, statuses, closed pipes, interrupts, and what it imports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from blueprint_nb.cli import main
+from blueprint_nb.cli.application import application
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "blueprint_nb.cli"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def process(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**ENVIRONMENT, **more},
+    )
+
+
+def test_the_version_is_printed_without_loading_the_engine() -> None:
+    code = (
+        "import sys\nfrom blueprint_nb.cli import main\nstatus = main(['--version'])\n"
+        "heavy = {'numpy', 'polars', 'pydantic', 'altair', 'ipywidgets', 'jupyterlab'}.intersection(sys.modules)\n"
+        "raise SystemExit(status or ', '.join(heavy) or 0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True, env=ENVIRONMENT)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("blueprint-nb ")
+
+
+def test_a_result_goes_to_standard_output_alone() -> None:
+    ran = process("sweep", "--tp", "1", "--batch", "1", "--context", "1024")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("llama-3.1-8b on h100_80g_nvl8")
+
+
+def test_bad_input_shows_no_traceback() -> None:
+    ran = process("sweep", "--tp", "three")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.splitlines() == [
+        "Error: --tp must be an integer (got 'three'); write a list such as 1,2,4 or a range such as 1024:8192:1024."
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
+@pytest.mark.parametrize("arguments", ["sweep --context 1:500", "show system b200", "--help"])
+def test_a_reader_that_goes_away_is_no_fault(arguments: str) -> None:
+    ran = subprocess.run(
+        f"'{sys.executable}' -m blueprint_nb.cli {arguments} | true",
+        shell=True,
+        capture_output=True,
+        check=False,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupt_ends_with_status_130_and_no_traceback(tmp_path: Path) -> None:
+    code = "import os, signal, sys\nfrom blueprint_nb.cli import main\nimport blueprint_nb.front_door as door\n"
+    code += "door.sweep = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\nsys.exit(main(['sweep']))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True, env=ENVIRONMENT)
+    assert ran.returncode == 128 + signal.SIGINT
+    assert ran.stdout + ran.stderr.strip() == ""
+
+
+def test_a_terminal_that_cannot_show_a_sign_gets_another() -> None:
+    ran = process("show", "models", PYTHONIOENCODING="latin-1")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert set(ran.stdout.splitlines()[2]) == {"?"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["show"], ["--help"], ["sweep", "-h"]])
+def test_help_is_a_result(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Usage: blueprint-nb")
+    assert captured.err == ""
+
+
+def test_every_option_has_a_help_text_and_a_default() -> None:
+    for name in ("report", "sweep"):
+        for option in application.commands[name].params:
+            assert getattr(option, "help", ""), option.name
+            assert option.default is not None or option.name in ("attention", "output"), option.name

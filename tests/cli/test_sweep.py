@@ -1,0 +1,150 @@
+"""`blueprint-nb sweep`: files hold exactly what `bp.sweep` gives; the table shows it with units and reasons."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import blueprint_nb as bp
+
+from .conftest import Run
+
+LINE = "sweep --tp 1,3,8 --pp 1,2 --batch 1,64 --context 1024:4096:1536"
+AXES: dict[str, Any] = {
+    "tensor_parallel": [1, 3, 8],
+    "pipeline_parallel": [1, 2],
+    "batch_size": [1, 64],
+    "context_tokens": [1024, 2560, 4096],
+}
+
+
+def swept(**more: Any) -> pl.DataFrame:
+    return bp.sweep("llama-3.1-8b", "h100_80g_nvl8", **{**AXES, **more})
+
+
+@pytest.mark.parametrize("by_component", [False, True])
+def test_parquet_reads_back_as_the_sweep(run: Run, tmp_path: Path, by_component: bool) -> None:
+    path = tmp_path / "sweep.parquet"
+    ran = run(*LINE.split(), "--output", path, *(["--by-component"] if by_component else []))
+    expected = swept(by_component=by_component)
+    assert (ran.status, ran.output) == (0, f"{expected.height:,} rows in {path}\n")
+    assert_frame_equal(pl.read_parquet(path), expected, check_exact=True)
+
+
+@pytest.mark.parametrize("by_component", [False, True])
+def test_csv_reads_back_as_the_sweep_to_the_last_digit(run: Run, tmp_path: Path, by_component: bool) -> None:
+    path = tmp_path / "sweep.csv"
+    ran = run(*LINE.split(), "--output", path, *(["--by-component"] if by_component else []))
+    expected = swept(by_component=by_component)
+    assert ran.status == 0
+    assert_frame_equal(pl.read_csv(path, schema=expected.schema), expected, check_exact=True)
+
+
+def test_every_option_reaches_the_sweep(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sweep.parquet"
+    line = (
+        "sweep --model llama-3.1-70b --system a100_80g --tp 4 --pp 2 --batch 3 --context 700 --phase prefill "
+        "--datatype float16 --mode peak-only --attention unfused --tp-network 1 --pp-network 1"
+    )
+    assert run(*line.split(), "--output", path).status == 0
+    expected = bp.sweep(
+        "llama-3.1-70b",
+        "a100_80g",
+        tensor_parallel=4,
+        pipeline_parallel=2,
+        batch_size=3,
+        context_tokens=700,
+        phase="prefill",
+        mode="peak-only",
+        attention="unfused",
+        tensor_parallel_network=1,
+        pipeline_parallel_network=1,
+    )
+    assert_frame_equal(pl.read_parquet(path), expected, check_exact=True)
+
+
+def test_a_sweep_that_fails_while_writing_keeps_the_old_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half_a_file(frame: pl.DataFrame, file: Any) -> None:
+        file.write(b"half")
+        raise pl.exceptions.ComputeError("No space left on device")
+
+    monkeypatch.setitem(importlib.import_module("blueprint_nb.cli.sweep").WRITERS, ".csv", half_a_file)
+    path = tmp_path / "sweep.csv"
+    path.write_text("old")
+    ran = run("sweep", "--output", path)
+    assert (ran.status, ran.output) == (2, "")
+    assert ran.messages == (f"Error: --output {path} can't be written: no space left on device; name another file.\n")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_table_shows_every_point_with_units_and_reasons(run: Run) -> None:
+    ran = run(*["sweep", "--tp", "1,3", "--batch", "1,1024", "--context", "1024,200000"])
+    assert ran.status == 0
+    assert (
+        ran.output
+        == """\
+llama-3.1-8b on h100_80g_nvl8 · decode step · float16 · system-evidence
+TP  PP  batch  context  devices   step  tokens/s      memory    KV cache  fits
+                tokens              ms            GiB/device  GiB/device
+───────────────────────────────────────────────────────────────────────────────────
+ 1   1      1    1,024        1   5.85       171        15.1       0.125  yes
+ 1   1      1  200,000        –   –            –         –         –            [1]
+ 1   1  1,024    1,024        1  77.8     13,166       143       128      no
+ 1   1  1,024  200,000        –   –            –         –         –            [1]
+ 3   1      1    1,024        –   –            –         –         –            [2]
+ 3   1      1  200,000        –   –            –         –         –            [2]
+ 3   1  1,024    1,024        –   –            –         –         –            [2]
+ 3   1  1,024  200,000        –   –            –         –         –            [2]
+
+[1] --context is beyond the sequence length of llama-3.1-8b, 131,072
+[2] --tp must divide the 32 attention heads. Got 3. Legal up to 64: 1, 2, 4, 8, 16, 32.
+"""
+    )
+    assert ran.messages == (
+        "Warning: 1 of 8 points do not fit in the 80.0 GiB usable per device.\n"
+        "Warning: 6 of 8 points can't be run; the reasons are given.\n"
+    )
+
+
+def test_a_sweep_in_which_all_is_well_says_nothing_on_standard_error(run: Run) -> None:
+    ran = run("sweep")
+    assert (ran.status, ran.messages) == (0, "")
+    assert len(ran.output.splitlines()) == 4 + 16
+
+
+def test_shares_of_a_points_components_make_it_whole(run: Run) -> None:
+    ran = run(*["sweep", "--tp", "8", "--batch", "8", "--context", "1024", "--by-component"])
+    rows = [line.split() for line in ran.output.splitlines()[6:]]
+    assert "TP 8 · PP 1 · batch 8 · context 1,024 · 1.78 ms" in ran.output.splitlines()
+    assert {row[0] for row in rows} >= {"qkv_projection", "attention_core", "mlp_all_reduce", "lm_head"}
+    assert sum(float(row[2]) for row in rows) == pytest.approx(100, abs=1)
+    assert max(len(line) for line in ran.output.splitlines()) <= 100
+
+
+def test_a_component_table_says_once_why_a_point_has_none(run: Run) -> None:
+    ran = run(*["sweep", "--tp", "3", "--batch", "8", "--context", "1024", "--by-component"])
+    assert ran.status == 0
+    assert "TP 3 · PP 1 · batch 8 · context 1,024 · --tp must divide the 32 attention heads. Got 3." in ran.output
+
+
+def test_a_prefill_counts_prompt_tokens(run: Run) -> None:
+    ran = run(*["sweep", "--phase", "prefill", "--tp", "1", "--batch", "2", "--context", "1000"])
+    seconds = bp.sweep("llama-3.1-8b", "h100_80g_nvl8", batch_size=2, context_tokens=1000, phase="prefill")["seconds"][
+        0
+    ]
+    assert "prompt tokens/s" in ran.output
+    assert f"{2 * 1000 / seconds:,.0f}" in ran.output.split()
+
+
+def test_rows_that_are_cut_are_told_of(run: Run) -> None:
+    ran = run(*["sweep", "--tp", "1", "--batch", "1", "--context", "1:600"])
+    assert ran.messages == "Note: the first 500 of 600 rows are shown; --output FILE.csv writes them all.\n"
+    assert len(ran.output.splitlines()) == 4 + 500
