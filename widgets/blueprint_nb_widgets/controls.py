@@ -23,17 +23,17 @@ class Control(ipywidgets.VBox):
         self._field = field
         self._moved = moved
         self._showing = False
-        self._hint = ipywidgets.HTML()
-        self._hint.add_class("bp-hint")
+        self.hint = ipywidgets.HTML()
+        self.hint.add_class("bp-hint")
         box = ipywidgets.Box(tuple(row))
         box.add_class("bp-row")
-        super().__init__((box, self._hint))
+        super().__init__((box, self.hint))
         self.add_class("bp-control")
         self.add_class(f"bp-{kind}")
 
     def show_hint(self, note: str, reason: str) -> None:
         """What was changed for the user, then why other values aren't offered."""
-        self._hint.value = (span("note", f"{note}. ") if note else "") + span("reason", reason)
+        self.hint.value = (span("note", f"{note}. ") if note else "") + span("reason", reason)
 
     def report(self, change: Any) -> None:
         """Passes a user's change on."""
@@ -54,31 +54,31 @@ class NameControl(Control):
     """A drop-down list of names."""
 
     def __init__(self, field: str, label: str, moved: Moved) -> None:
-        self._list = ipywidgets.Dropdown(description=label)
-        super().__init__(field, (self._list,), moved, "name")
-        self._list.observe(self.report, "value")
+        self.dropdown = ipywidgets.Dropdown(description=label)
+        super().__init__(field, (self.dropdown,), moved, "name")
+        self.dropdown.observe(self.report, "value")
 
     def show(self, names: Sequence[str], name: str) -> None:
         """Offers `names`, with `name` chosen."""
         offered = tuple(names) if name in names else (*names, name)
-        with self.showing(), self._list.hold_sync():
-            if self._list.options != offered:
-                self._list.options = offered
-            self._list.value = name
+        with self.showing(), self.dropdown.hold_sync():
+            if self.dropdown.options != offered:
+                self.dropdown.options = offered
+            self.dropdown.value = name
 
 
 class LegalControl(Control):
     """A slider over the legal values of TP or PP; the value stands beside it."""
 
     def __init__(self, field: str, label: str, meaning: str, moved: Moved) -> None:
-        self._slider = stops_slider((1,), 1, description=label, tooltip=meaning, continuous_update=True)
-        super().__init__(field, (self._slider,), moved, "legal")
-        self._slider.observe(self.report, "value")
+        self.slider = stops_slider((1,), 1, description=label, tooltip=meaning, continuous_update=True)
+        super().__init__(field, (self.slider,), moved, "legal")
+        self.slider.observe(self.report, "value")
 
     def show(self, choice: Choice[int], value: int, note: str) -> None:
         """Offers the legal values, with `value` chosen."""
         with self.showing():
-            move_slider(self._slider, choice.offered, value)
+            move_slider(self.slider, choice.offered, value)
         self.show_hint(note, choice.reason)
 
 
@@ -86,15 +86,15 @@ class NumberControl(Control):
     """A slider that grows by factors, and a box for any number."""
 
     def __init__(self, field: str, label: str, meaning: str, moved: Moved) -> None:
-        self._slider = stops_slider((1,), 1, readout=False, tooltip=meaning, continuous_update=True)
-        self._box = ipywidgets.IntText(description=label, tooltip=meaning, continuous_update=False)
-        super().__init__(field, (self._box, self._slider), moved, "number")
-        for part in (self._slider, self._box):
+        self.slider = stops_slider((1,), 1, readout=False, tooltip=meaning, continuous_update=True)
+        self.box = ipywidgets.IntText(description=label, tooltip=meaning, continuous_update=False)
+        super().__init__(field, (self.box, self.slider), moved, "number")
+        for part in (self.slider, self.box):
             part.observe(self.report, "value")
 
     def show(self, most: int, value: int, note: str, reason: str) -> None:
         """Stops up to `most`; the box at `value`, the slider at the stop below it."""
         with self.showing():
-            move_slider(self._slider, ladder(most), value)
-            self._box.value = value
+            move_slider(self.slider, ladder(most), value)
+            self.box.value = value
         self.show_hint(note, reason)

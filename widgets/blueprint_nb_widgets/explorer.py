@@ -81,6 +81,9 @@ class Explorer(ipywidgets.VBox):
         """The last good result, which is what is shown."""
         return self._estimate
 
+    def __repr__(self) -> str:
+        return f"Explorer: {self.state.model.name} on {self.state.system.name}"
+
     def _make_parts(self, tab: str) -> tuple[Any, ...]:
         self.errors = ErrorLine()
         self.panel = Panel(self._moved, self._models.names, self._systems.names)

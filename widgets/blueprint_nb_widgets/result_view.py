@@ -28,51 +28,51 @@ class ResultView(ipywidgets.VBox):
     def __init__(self, tabs: Sequence[Tab], front: str, turned: Callable[[], None]) -> None:
         self._tabs = {tab.title: tab for tab in tabs}
         self._turned = turned
-        self._titles = ipywidgets.ToggleButtons(options=tuple(self._tabs), value=front)
-        self._titles.add_class("bp-tabs")
-        self._phases = ipywidgets.ToggleButtons(options=_PHASES, value="decode")
-        self._phases.add_class("bp-phases")
-        self._chart_box = ipywidgets.Box()
-        self._chart_box.add_class("bp-chart")
-        self._table = ipywidgets.HTML()
-        self._table.add_class("bp-table-box")
-        bar = ipywidgets.HBox((self._titles, self._phases))
+        self.titles = ipywidgets.ToggleButtons(options=tuple(self._tabs), value=front)
+        self.titles.add_class("bp-tabs")
+        self.phases = ipywidgets.ToggleButtons(options=_PHASES, value="decode")
+        self.phases.add_class("bp-phases")
+        self.chart_box = ipywidgets.Box()
+        self.chart_box.add_class("bp-chart")
+        self.table = ipywidgets.HTML()
+        self.table.add_class("bp-table-box")
+        bar = ipywidgets.HBox((self.titles, self.phases))
         bar.add_class("bp-tab-bar")
-        self._probe = WidthProbe()
-        self._views = ipywidgets.VBox((self._chart_box, self._table))
+        self.probe = WidthProbe()
+        self._views = ipywidgets.VBox((self.chart_box, self.table))
         self._views.add_class("bp-views")
-        super().__init__((bar, self._probe, self._views))
+        super().__init__((bar, self.probe, self._views))
         self.add_class("bp-result")
         self._show_front()
-        for buttons in (self._titles, self._phases):
+        for buttons in (self.titles, self.phases):
             buttons.observe(self._turn, "value")
-        self._probe.observe(self._turn, "width")
+        self.probe.observe(self._turn, "width")
 
     @property
     def tab(self) -> Tab:
         """The tab in front."""
-        return self._tabs[self._titles.value]
+        return self._tabs[self.titles.value]
 
     def draw(self, estimate: Estimate, pinned: Estimate | None) -> None:
         """Draws the tab in front, replacing chart and table in place."""
-        look = Look(pinned=pinned, phase=self._phases.value, width=self._probe.width or DEFAULT_WIDTH)
+        look = Look(pinned=pinned, phase=self.phases.value, width=self.probe.width or DEFAULT_WIDTH)
         drawing = self.tab.draw(estimate, look)
         self._show_chart(drawing.chart.properties(padding=_PADDING))
-        self._table.value = drawing.table
+        self.table.value = drawing.table
 
     def _show_chart(self, chart: Any) -> None:
-        if self._chart_box.children:
-            self._chart_box.children[0].chart = chart
+        if self.chart_box.children:
+            self.chart_box.children[0].chart = chart
         else:
             altair.JupyterChart.enable_offline()
-            self._chart_box.children = (altair.JupyterChart(chart, embed_options=_EMBED),)
+            self.chart_box.children = (altair.JupyterChart(chart, embed_options=_EMBED),)
 
     def _turn(self, change: Any) -> None:
         self._show_front()
         self._turned()
 
     def _show_front(self) -> None:
-        self._phases.layout.visibility = "visible" if self.tab.has_phases else "hidden"
+        self.phases.layout.visibility = "visible" if self.tab.has_phases else "hidden"
         for title in self._tabs:
             change = self._views.add_class if title == self.tab.title else self._views.remove_class
             change(f"bp-on-{title.lower()}")

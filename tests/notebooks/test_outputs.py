@@ -1,0 +1,56 @@
+"""nbval passes a checked cell that has neither count nor output, so these are looked for here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+MARK = "NBVAL_CHECK_OUTPUT"
+MACHINE_PATHS = re.compile(r"(?:/(?:home|root|tmp|work|Users|usr|var|opt|mnt)/|[A-Za-z]:\\\\)")
+
+
+def checked_cells(path: Path) -> list[nbformat.NotebookNode]:
+    notebook = nbformat.read(path, as_version=4)
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and MARK in cell.source]
+
+
+def test_there_are_notebooks():
+    assert [path.name for path in NOTEBOOKS][0] == "00_quickstart.ipynb"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_checks_results_that_matter(path):
+    assert checked_cells(path)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_checked_cell_has_an_output_and_a_count(path):
+    for cell in checked_cells(path):
+        assert cell.outputs, cell.source
+        assert cell.execution_count, cell.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_cell_ends_in_an_error(path):
+    kinds = [output.output_type for cell in checked_cells(path) for output in cell.outputs]
+    assert "error" not in kinds
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_widget_state_is_kept(path):
+    assert "widgets" not in nbformat.read(path, as_version=4).metadata
+    assert "application/vnd.jupyter.widget-view+json" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_path_of_a_machine_is_kept(path):
+    assert not MACHINE_PATHS.search(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_stays_small(path):
+    assert path.stat().st_size < 100_000

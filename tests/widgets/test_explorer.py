@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import asyncio
+import html
+
+import altair
+import ipywidgets
+import pytest
+from blueprint_nb_widgets import Explorer
+from blueprint_nb_widgets.state import ExplorerState
+
+from blueprint_nb import load_model, load_system
+from blueprint_nb.errors import InvalidInputError
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def test_it_opens_on_llama_3_1_8b_and_fits(explorer):
+    assert explorer.state.model.name == "llama-3.1-8b"
+    assert explorer.state.mode == "system-evidence"
+    assert ">Fits<" in explorer.verdict.value
+    assert "15.2 of 80.0 GiB" in explorer.verdict.value
+    assert "tokens/s on 1 device" in explorer.verdict.value
+
+
+def test_it_is_shown_by_being_the_last_expression(explorer):
+    assert isinstance(explorer, ipywidgets.DOMWidget)
+    assert "application/vnd.jupyter.widget-view+json" in explorer._repr_mimebundle_()
+
+
+def test_without_a_loop_a_moved_slider_has_its_result_at_once(explorer):
+    explorer.panel.tensor_parallel.slider.value = 4
+    assert explorer.estimate.inputs.mapping.tensor_parallel == 4
+    assert "on 4 devices" in explorer.verdict.value
+
+
+def test_a_moved_slider_changes_verdict_chart_and_table(explorer):
+    def seen():
+        return explorer.verdict.value, explorer.result.chart_box.children[0].spec, explorer.result.table.value
+
+    before = seen()
+    explorer.panel.tensor_parallel.slider.value = 2
+    assert all(old != new for old, new in zip(before, seen(), strict=True))
+
+
+def test_a_gesture_of_many_changes_computes_once(monkeypatch):
+    computed = []
+    estimate = ExplorerState.estimate
+
+    async def drag():
+        explorer = Explorer()
+        monkeypatch.setattr(ExplorerState, "estimate", lambda state: computed.append(state) or estimate(state))
+        for value in (2, 3, 4, 6, 8, 12, 16, 24, 32):
+            explorer.panel.batch_size.slider.value = value
+            await asyncio.sleep(0.01)
+        assert computed == []
+        assert "bp-stale" in explorer._dom_classes
+        await asyncio.sleep(0.5)
+        assert "bp-stale" not in explorer._dom_classes
+        return explorer
+
+    explorer = asyncio.run(drag())
+    assert [state.batch_size for state in computed] == [32]
+    assert explorer.estimate.inputs.request.batch_size == 32
+
+
+def test_slider_and_box_of_a_number_follow_each_other(explorer):
+    prompt = explorer.panel.prompt_tokens
+    prompt.slider.value = 4096
+    assert prompt.box.value == 4096
+    prompt.box.value = 5000
+    assert prompt.slider.value == 4096
+    assert explorer.state.prompt_tokens == 5000
+
+
+def test_illegal_tp_is_never_offered_and_the_line_below_says_why(explorer):
+    tensor_parallel = explorer.panel.tensor_parallel
+    assert [value for _, value in tensor_parallel.slider.options] == [1, 2, 4, 8]
+    text = html.unescape(tensor_parallel.hint.value)
+    assert "3, 5–7: must divide the 32 attention heads" in text
+    assert "16, 32: more than the 8 ranks of network tier 0 (in the box)" in text
+
+
+def test_a_context_beyond_the_sequence_length_is_held_and_explained(explorer):
+    explorer.panel.prompt_tokens.slider.value = 131_072
+    assert explorer.state.prompt_tokens == 130_945
+    assert explorer.panel.prompt_tokens.box.value == 130_945
+    assert "held at 130,945" in explorer.panel.prompt_tokens.hint.value
+    assert explorer.errors.value == ""
+
+
+def test_another_model_resets_what_it_can_not_have_and_says_so(explorer):
+    explorer.panel.tensor_parallel.slider.value = 8
+    explorer.panel.model.dropdown.value = "qwen2.5-7b"
+    assert explorer.panel.tensor_parallel.slider.value == 4
+    assert "set to 4, 8 is not legal here" in explorer.panel.tensor_parallel.hint.value
+    assert explorer.estimate.inputs.model.name == "qwen2.5-7b"
+
+
+def test_a_datasheet_system_falls_back_to_peak_only_and_names_what_is_missing(explorer):
+    explorer.panel.system.dropdown.value = "h200_141g_sxm"
+    assert explorer.panel.mode.dropdown.options == ("peak-only",)
+    assert explorer.estimate.inputs.mode == "peak-only"
+    assert "has no measured efficiency (matrix.efficiency" in explorer.panel.mode.hint.value
+    assert "peak-only is a floor" in explorer.footer.value
+
+
+def test_what_does_not_fit_shows_the_smallest_fix():
+    explorer = Explorer(model="llama-3.1-405b")
+    assert ">Does not fit<" in explorer.verdict.value
+    assert "✕" in explorer.verdict.value
+    assert "GiB short" in explorer.verdict.value
+    assert "Smallest fix: fits with TP 4 × PP 3 (12 devices)" in explorer.verdict.value
+
+
+def test_only_the_tab_in_front_is_drawn(explorer, monkeypatch):
+    drawn = []
+    for tab in explorer.result._tabs.values():
+        draw = tab.draw
+        monkeypatch.setattr(tab, "draw", lambda *given, tab=tab, draw=draw: drawn.append(tab.title) or draw(*given))
+    explorer.panel.batch_size.slider.value = 8
+    explorer.result.titles.value = "Memory"
+    explorer.panel.batch_size.slider.value = 16
+    assert drawn == ["Latency", "Memory", "Memory"]
+
+
+def test_every_tab_has_its_chart_and_its_table(explorer):
+    captions = {
+        "Memory": "Fullest device at the fullest point",
+        "Components": "Decode step at context 1,151, all 15 components",
+        "Mapping": "21 legal mappings of up to 64 devices",
+        "Latency": "the 6 costliest of 15 components",
+    }
+    for title, caption in captions.items():
+        explorer.result.titles.value = title
+        assert caption in explorer.result.table.value
+        assert explorer.result.chart_box.children[0].spec
+        assert explorer.errors.value == ""
+
+
+def test_components_are_those_of_the_prefill_when_asked(explorer):
+    explorer.result.titles.value = "Components"
+    explorer.result.phases.value = "prefill"
+    assert "Prefill of 1,024 tokens, all 15 components" in explorer.result.table.value
+    assert explorer.result.phases.layout.visibility == "visible"
+
+
+def test_the_mapping_table_marks_the_current_mapping(explorer):
+    explorer.result.titles.value = "Mapping"
+    explorer.panel.tensor_parallel.slider.value = 8
+    marked = explorer.result.table.value.split('aria-current="true">')[1].split("</tr>")[0]
+    assert marked.startswith('<td class="bp-numeric">8</td><td class="bp-numeric">1</td>')
+
+
+@pytest.mark.parametrize("tab", ["Latency", "Memory", "Components", "Mapping"])
+def test_one_generated_token_has_no_decode_step_and_no_error(tab):
+    explorer = Explorer(generated_tokens=1, tab=tab)
+    assert "no decode step" in explorer.verdict.value
+    explorer.panel.batch_size.slider.value = 4
+    assert explorer.errors.value == ""
+
+
+def test_one_chart_instance_is_kept(explorer, monkeypatch):
+    chart = explorer.result.chart_box.children[0]
+    monkeypatch.setattr(altair, "JupyterChart", lambda *_, **__: pytest.fail("a second chart was made"))
+    for title in ("Memory", "Components", "Mapping"):
+        explorer.result.titles.value = title
+    explorer.panel.model.dropdown.value = "phi-2"
+    assert explorer.result.chart_box.children == (chart,)
+    assert explorer.errors.value == ""
+
+
+def test_charts_need_no_network(explorer):
+    assert "https://esm.sh" not in str(explorer.result.chart_box.children[0]._esm)[:200]
+    assert altair.JupyterChart._is_offline
+
+
+def test_an_error_of_the_engine_shows_below_and_the_last_good_result_stays(explorer, monkeypatch):
+    good = explorer.verdict.value
+
+    def refuse(state):
+        raise InvalidInputError("batch_size", got=8, rule="must be small", next_step="Use fewer.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ExplorerState, "estimate", refuse)
+        explorer.panel.batch_size.slider.value = 8
+    assert "batch_size must be small. Got 8. Use fewer." in explorer.errors.value
+    assert explorer.verdict.value == good
+    assert "bp-stale" in explorer._dom_classes
+
+    explorer.panel.batch_size.slider.value = 4
+    assert explorer.errors.value == ""
+    assert "bp-stale" not in explorer._dom_classes
+
+
+def test_an_unexpected_error_in_a_tab_shows_below_the_widget(explorer, monkeypatch):
+    def fail(*_):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(explorer.result._tabs["Memory"], "draw", fail)
+    explorer.result.titles.value = "Memory"
+    assert "KeyError" in explorer.errors.value
+    assert "please report it" in explorer.errors.value
+
+
+def test_a_profile_that_can_not_be_read_leaves_the_controls_as_they_were(explorer, monkeypatch):
+    def unreadable(name):
+        raise InvalidInputError("profile", got=name, rule="can't be read")
+
+    monkeypatch.setattr(explorer._models, "load", unreadable)
+    explorer.panel.model.dropdown.value = "phi-2"
+    assert "can&#x27;t be read" in explorer.errors.value
+    assert explorer.panel.model.dropdown.value == "llama-3.1-8b"
+    assert explorer.state.model.name == "llama-3.1-8b"
+
+
+def test_a_hostile_name_is_escaped_everywhere(texts_of):
+    model = load_model("llama-3.1-8b").model_copy(update={"name": HOSTILE})
+    system = load_system("h200_141g_sxm").model_copy(update={"name": HOSTILE})
+    explorer = Explorer(model=model, system=system)
+    explorer.pin.value = True
+    explorer.panel.prompt_tokens.box.value = 10**9
+    with explorer.errors.catching():
+        raise InvalidInputError(HOSTILE, rule=HOSTILE)
+    for title in ("Memory", "Components", "Mapping", "Latency"):
+        explorer.result.titles.value = title
+        texts = texts_of(explorer)
+        assert any(html.escape(HOSTILE) in text for text in texts)
+        assert not any("<img" in text for text in texts)
+
+
+def test_a_system_of_ones_own_joins_the_list_and_stays_there():
+    faster = load_system("h100_80g_nvl8").with_overrides({"memory.bandwidth_gb_per_s": 4000})
+    explorer = Explorer(system=faster)
+    assert explorer.panel.system.dropdown.value == faster.name
+    explorer.panel.system.dropdown.value = "a100_80g"
+    explorer.panel.system.dropdown.value = faster.name
+    assert explorer.estimate.inputs.system == faster
+
+
+def test_a_start_that_is_not_legal_is_an_error_in_the_cell():
+    with pytest.raises(InvalidInputError, match="must divide the 32 attention heads"):
+        Explorer(tensor_parallel=3)
+
+
+def test_the_scope_of_the_model_stands_below(explorer):
+    assert "whole model, embedding to LM head: no sampling, host or queueing" in explorer.footer.value
+    explorer.panel.model.dropdown.value = "phi-2-dense-mha"
+    assert "decoder stack only: no embedding, LM head, sampling, host or queueing" in explorer.footer.value
+
+
+def test_the_digests_of_plan_and_system_stand_below(explorer):
+    assert f"plan {explorer.estimate.prefill_plan.digest[:12]}" in explorer.footer.value
+    assert f"system revision {explorer.estimate.inputs.system.revision[:12]}" in explorer.footer.value
+
+
+def test_a_pin_stays_as_a_ghost_and_says_what_changed(explorer):
+    explorer.pin.value = True
+    assert explorer.pin.description == "Unpin"
+    explorer.panel.tensor_parallel.slider.value = 4
+    assert "pinned" in str(explorer.result.chart_box.children[0].spec)
+    assert "Pinned: llama-3.1-8b on h100_80g_nvl8, TP 1 × PP 1" in explorer.pin.line.value
+    assert "times as fast" in explorer.pin.line.value
+
+
+def test_unpinning_takes_ghost_and_line_away(explorer):
+    explorer.pin.value = True
+    explorer.pin.value = False
+    assert explorer.pin.line.value == ""
+    assert "pinned" not in str(explorer.result.chart_box.children[0].spec)
+
+
+def test_charts_are_drawn_for_the_width_there_is(explorer):
+    wide = explorer.result.chart_box.children[0].spec["width"]
+    explorer.result.probe.width = 500
+    assert explorer.result.chart_box.children[0].spec["width"] == wide - (860 - 500)
