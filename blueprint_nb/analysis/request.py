@@ -37,6 +37,7 @@ def estimate_request(inputs: RequestInputs, provider: CostProvider | None = None
     prefill_plan = PortablePlanIR(template=lowered.plan, workload=workload)
     prefill = estimate_inference_phase(lowered.implementation.bind(prefill_plan), system, network, provider)
     contexts = np.arange(request.prompt_tokens + 1, request.last_context_tokens + 1, dtype=np.int64)
+    contexts.setflags(write=False)
     decode = None
     if len(contexts):
         batch = np.int64(request.batch_size)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
+
 from .activity import Activity, ComponentActivity
 
 BLOCK_LAYERS: Final = ("attention", "mlp")
@@ -39,6 +41,13 @@ class CostBlock:
     provider: str
     """Who made the figures."""
     system_revision: str
+
+    def __post_init__(self) -> None:
+        """Make the figures read-only: what is compared with a measurement must be frozen."""
+        terms = (getattr(cost, name) for cost in self.costs for name in ComponentCost.__slots__)
+        for seconds in terms:
+            if isinstance(seconds, np.ndarray):
+                seconds.setflags(write=False)
 
     @cached_property
     def seconds(self) -> Any:
