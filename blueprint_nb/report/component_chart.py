@@ -6,28 +6,22 @@ the larger one and the hidden one runs inside it as a thin bar, so that a bar's 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import altair as alt
 
 from ..analysis import Estimate
-from ..analysis.step import Step, bound_of, step_of
-from ..cost import ComponentActivity, ComponentCost
-from ..ir import BoundPlan
-from ..units import format_count, format_percent, format_seconds, time_unit
+from ..analysis.step import Step, step_of
+from ..units import format_count, format_seconds, time_unit
+from .component_bars import QUANTITIES, bar_rows, priced
 from .component_names import component_name
-from .component_table import bound_reason
-from .formulas import formula_lines
-from .theme import TERM_COLOURS, Table, data, finished, ink, layered, message_chart, title
+from .theme import TERM_COLOURS, data, finished, ink, layered, message_chart, title
 from .thinning import kept_indices
 
 _ROW_HEIGHT: Final = 24
-_BAR: Final = 14
-_THIN_BAR: Final = 5
 _LABEL_SPACE: Final = 1.45
 _NAME_WIDTH: Final = 150
 _SLIDER_STEPS: Final = 10
-_QUANTITIES: Final = ("operations", "read", "write", "message")
 NO_DECODE: Final = "There is no decode step: one generated token comes from the prefill."
 
 
@@ -85,13 +79,13 @@ def _layers(
     dark: bool | None,
     only: str | None = None,
 ) -> alt.LayerChart:
-    longest = max(cost.seconds * a.executions for step in steps for a, cost in _pairs(step))
+    longest = max(cost.seconds * a.executions for step in steps for a, cost in priced(step))
     low, high = x_domain or (0.0, longest * _LABEL_SPACE)
     scale, unit = time_unit(high / _LABEL_SPACE)
-    rows = [row for number, step in enumerate(steps) for row in _rows(estimate, step, number, scale)]
+    rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale)]
     base = alt.Chart(data(rows))
     base = base if only is None else base.transform_filter(only)
-    order = [component_name(activity.component) for activity, _ in _pairs(steps[0])]
+    order = [component_name(activity.component) for activity, _ in priced(steps[0])]
     y = alt.Y(
         "component:N",
         sort=order,
@@ -100,25 +94,17 @@ def _layers(
     )
     x_scale = alt.Scale(domain=[low / scale, high / scale], nice=False)
     layers = [_term_layer(base, term, y, x_scale, f"time in the step ({unit})", dark) for term in TERM_COLOURS]
-    labels = base.mark_text(align="left", dx=6).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
-    return layered([*layers, labels], width=width, height=_ROW_HEIGHT * len(order))
+    labels = base.mark_text(align="left", dx=6, aria=False).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
+    return layered([*layers, labels, _answering_layer(base, y)], width=width, height=_ROW_HEIGHT * len(order))
 
 
 def _term_layer(
     base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_title: str, dark: bool | None
 ) -> alt.Chart:
-    tooltip = [
-        alt.Tooltip("component:N", title="component"),
-        alt.Tooltip("seconds:N", title="all executions"),
-        alt.Tooltip("share:N", title="share of the step"),
-        *(alt.Tooltip(f"{name}_seconds:N", title=f"{name} time") for name in TERM_COLOURS),
-        alt.Tooltip("why:N", title="bound by"),
-        *(alt.Tooltip(f"{name}_formula:N", title=name) for name in _QUANTITIES),
-    ]
     chart: alt.Chart = (
         base.transform_filter(f"datum.{term}_to > datum.{term}_from")
         .transform_calculate(term=f"'{term}'")
-        .mark_bar(stroke=ink(dark), strokeWidth=0.5)
+        .mark_bar(stroke=ink(dark), strokeWidth=0.5, aria=False)
         .encode(
             y=y,
             x=alt.X(f"{term}_from:Q", scale=scale, axis=alt.Axis(title=axis_title, tickCount=8)),
@@ -129,61 +115,23 @@ def _term_layer(
                 scale=alt.Scale(domain=list(TERM_COLOURS), range=list(TERM_COLOURS.values())),
                 legend=alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square"),
             ),
-            tooltip=tooltip,
         )
     )
     return chart
 
 
-def _pairs(step: Step) -> list[tuple[ComponentActivity, ComponentCost]]:
-    return list(zip(step.costs.activity.components, step.costs.costs, strict=True))
-
-
-def _rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
-    portable = estimate.prefill_plan if step.phase == "prefill" else estimate.decode_plan(step.context_tokens)
-    plan = estimate.bound_plan(portable)
-    return [
-        {"step": number, **_row(estimate, step, activity, cost, scale), **_formulas(plan, activity.component)}
-        for activity, cost in _pairs(step)
+def _answering_layer(base: alt.Chart, y: alt.Y) -> alt.Chart:
+    """The whole row of a component answers to the pointer, however short its bar; a screen reader hears it once."""
+    tooltip = [
+        alt.Tooltip("component:N", title="component"),
+        alt.Tooltip("seconds:N", title="all executions"),
+        alt.Tooltip("share:N", title="share of the step"),
+        *(alt.Tooltip(f"{name}_seconds:N", title=f"{name} time") for name in TERM_COLOURS),
+        alt.Tooltip("why:N", title="bound by"),
+        *(alt.Tooltip(f"{name}_formula:N", title=name) for name in QUANTITIES),
     ]
-
-
-def _row(
-    estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
-) -> dict[str, Any]:
-    bound, times = bound_of(activity, cost), activity.executions
-    share = format_percent(cost.seconds * times / step.seconds)
-    terms = {term: float(getattr(cost, f"{term}_seconds")) * times for term in TERM_COLOURS}
-    return {
-        "component": component_name(activity.component),
-        "seconds": f"{format_seconds(cost.seconds * times)} = {format_count(times)} × {format_seconds(cost.seconds)}",
-        "share": share,
-        "end": _rounded(cost.seconds * times / scale),
-        "label": f"{format_seconds(cost.seconds * times)} · {share} · {bound}",
-        "why": f"{bound}: {bound_reason(estimate, activity, cost, bound)}",
-        **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
-        **_extents(terms, bound, scale, is_stacked=estimate.inputs.system.processing_mode == "no_overlap"),
-    }
-
-
-def _extents(terms: dict[str, float], bound: str, scale: float, *, is_stacked: bool) -> dict[str, float]:
-    """Where each term's bar starts and ends, and how thick it is."""
-    extents: dict[str, float] = {}
-    start = 0.0
-    for term, seconds in terms.items():
-        extents[f"{term}_from"] = _rounded(start / scale)
-        extents[f"{term}_to"] = _rounded((start + seconds) / scale)
-        extents[f"{term}_size"] = _BAR if is_stacked or term == bound else _THIN_BAR
-        start += seconds if is_stacked else 0.0
-    return extents
-
-
-def _rounded(value: float) -> float:
-    """More digits than a bar can show make a page longer."""
-    return float(f"{value:.6g}")
-
-
-def _formulas(plan: BoundPlan, component: str) -> dict[str, str]:
-    task, work = plan.task(component)
-    lines = formula_lines(task, work, plan.template.datatype, plan.statistics)
-    return {f"{name}_formula": lines.get(name, "none") for name in _QUANTITIES}
+    row = base.mark_bar(size=_ROW_HEIGHT, opacity=0)
+    chart: alt.Chart = row.encode(
+        y=y, x=alt.value(0), x2=alt.value("width"), tooltip=tooltip, description=alt.Description("spoken:N")
+    )
+    return chart

@@ -29,6 +29,7 @@ class ComponentRow:
     """The work behind the bound and the rate it gets."""
 
 
+_PLACES = ("in ", "between ", "within ", "across ")
 COLUMNS = tuple(field.name for field in fields(ComponentRow))
 
 
@@ -56,7 +57,8 @@ def bound_reason(estimate: Estimate, activity: ComponentActivity, cost: Componen
     """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks"."""
     if bound == "network":
         tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
-        return f"{format_decimal(activity.message_bytes, 'B')} over {tier.name}, {format_count(activity.ranks)} ranks"
+        where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
+        return f"{format_decimal(activity.message_bytes, 'B')} {where}, {format_count(activity.ranks)} ranks"
     if bound == "compute":
         operations = activity.operations
         return f"{format_decimal(operations, 'FLOP')} {_rate(operations, cost.compute_seconds, 'FLOP/s')}"

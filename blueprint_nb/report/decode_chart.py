@@ -129,7 +129,9 @@ def _line_layers(rows: Table, encodings: dict[str, Any], colour: str, *, is_ghos
         layers.append(base.mark_point(filled=True, size=36, opacity=1, clip=True, color=colour))
     label = {**rows[-1], "label": f"pinned {rows[-1]['step']}" if is_ghost else rows[-1]["step"]}
     ends = alt.Chart(data([label])).encode(**encodings, text="label:N")
-    layers.append(ends.mark_text(align="left", dx=7, dy=10 if is_ghost else 0, fontWeight=400 if is_ghost else 600))
+    layers.append(
+        ends.mark_text(align="left", dx=7, dy=10 if is_ghost else 0, clip=False, fontWeight=400 if is_ghost else 600)
+    )
     return layers
 
 
@@ -148,8 +150,8 @@ def _drop_layers(rows: Table, encodings: dict[str, Any]) -> list[alt.Chart]:
             shape="triangle-down", filled=True, size=110, opacity=1, color=TROUBLE, yOffset=-10, clip=True
         ).encode(tooltip=tooltip),
         # Left of the mark a rising line is below the words; at the left edge there is no room for them.
-        words.transform_filter("!datum.is_early").mark_text(align="right", dx=-9, dy=-13),
-        words.transform_filter("datum.is_early").mark_text(align="left", dx=9, dy=-13),
+        words.transform_filter("!datum.is_early").mark_text(align="right", dx=-9, dy=-13, clip=False),
+        words.transform_filter("datum.is_early").mark_text(align="left", dx=9, dy=-13, clip=False),
     ]
 
 

@@ -27,7 +27,7 @@ def headline_facts(estimate: Estimate) -> list[Fact]:
         ("Prefill", format_seconds(estimate.prefill_seconds)),
         ("Mean decode step", "none" if step is None else format_seconds(step)),
         ("Whole request", format_seconds(estimate.model_execution_seconds)),
-        ("Tokens/s of one replica", three_digits(estimate.tokens_per_second)),
+        ("Tokens/s a replica", three_digits(estimate.tokens_per_second)),
         ("Tokens/s a sequence", three_digits(estimate.tokens_per_second_per_sequence)),
         ("Devices", format_count(estimate.devices)),
     ]

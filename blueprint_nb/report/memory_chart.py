@@ -70,7 +70,7 @@ def memory_chart(
         title=title("Memory of the fullest device by part", "GiB · it fits where all parts stay below usable memory"),
     )
     chart = chart.resolve_scale(y="shared", color="shared")
-    return finished(chart, dark, right=130)
+    return finished(chart, dark, right=12)
 
 
 def _scale(frame: pl.DataFrame, estimate: Estimate) -> alt.Scale:

@@ -8,6 +8,7 @@ import jinja2
 
 from ..analysis import Estimate
 from ..analysis.mapping_table import mapping_table
+from ..units import format_count
 from ..version import __version__
 from .charts import component_chart, component_slider_chart, decode_latency_chart, mapping_chart, memory_chart
 from .component_table import ComponentRow, component_table
@@ -54,7 +55,7 @@ def _content(estimate: Estimate) -> dict[str, Any]:
         "memory_head": memory_head,
         "memory_rows": memory_body,
         "steps": step_rows(estimate) if len(estimate.decode_contexts) else [],
-        "step_count": len(estimate.decode_contexts),
+        "step_count": format_count(len(estimate.decode_contexts)),
         "components": _components(estimate),
         "mappings": mapping_rows(mappings, inputs),
         "most_devices": _MOST_DEVICES,
@@ -79,7 +80,7 @@ def _figures(estimate: Estimate, mappings: Any) -> list[Figure]:
     still = decode_latency_chart(estimate, width=_WIDTH, hover=False)
     prefill = component_chart(estimate, phase="prefill", width=_BAR_WIDTH)
     return [
-        figure("memory", memory_chart(estimate, width=_WIDTH - 60), "Memory of the fullest device by part."),
+        figure("memory", memory_chart(estimate, width=_WIDTH - 20), "Memory of the fullest device by part."),
         figure("decode", decode, "Decode step by visible context.", _ZOOM, still=still),
         figure("decode-components", component_slider_chart(estimate, width=_BAR_WIDTH), "Decode components.", _SLIDER),
         figure("prefill-components", prefill, "Components of the prefill.", _FORMULAS),

@@ -23,7 +23,6 @@ def kept_indices(count: int, most: int, always: Iterable[int] = (), *, logarithm
 
 
 def _spread(count: int, places: int, logarithmic: bool) -> Any:
-    if places < 1:
-        return []
-    spaced = np.geomspace(1, count, places) - 1 if logarithmic else np.linspace(0, count - 1, places)
-    return spaced.round().astype(int).tolist()
+    """Places between the ends, which are kept anyway."""
+    spaced = np.geomspace(1, count, places + 2) - 1 if logarithmic else np.linspace(0, count - 1, places + 2)
+    return spaced[1:-1].round().astype(int).tolist()

@@ -1,0 +1,75 @@
+"""A step's components as the rows that its bars are drawn from."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..analysis import Estimate
+from ..analysis.step import Step, bound_of
+from ..cost import ComponentActivity, ComponentCost
+from ..ir import BoundPlan
+from ..units import format_count, format_percent, format_seconds
+from .component_names import component_name
+from .component_table import bound_reason
+from .formulas import formula_lines
+from .theme import TERM_COLOURS, Table
+
+QUANTITIES: Final = ("operations", "read", "write", "message")
+_BAR: Final = 14
+_THIN_BAR: Final = 5
+
+
+def priced(step: Step) -> list[tuple[ComponentActivity, ComponentCost]]:
+    return list(zip(step.costs.activity.components, step.costs.costs, strict=True))
+
+
+def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
+    portable = estimate.prefill_plan if step.phase == "prefill" else estimate.decode_plan(step.context_tokens)
+    plan = estimate.bound_plan(portable)
+    return [
+        {"step": number, **_row(estimate, step, activity, cost, scale), **_formulas(plan, activity.component)}
+        for activity, cost in priced(step)
+    ]
+
+
+def _row(
+    estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
+) -> dict[str, Any]:
+    bound, times = bound_of(activity, cost), activity.executions
+    share = format_percent(cost.seconds * times / step.seconds)
+    terms = {term: float(getattr(cost, f"{term}_seconds")) * times for term in TERM_COLOURS}
+    return {
+        "component": component_name(activity.component),
+        "seconds": f"{format_seconds(cost.seconds * times)} = {format_count(times)} × {format_seconds(cost.seconds)}",
+        "share": share,
+        "end": _rounded(cost.seconds * times / scale),
+        "label": f"{format_seconds(cost.seconds * times)} · {share} · {bound}",
+        "spoken": f"{component_name(activity.component)}: {format_seconds(cost.seconds * times)}, {share} of the step, "
+        f"{bound}-bound",
+        "why": f"{bound}: {bound_reason(estimate, activity, cost, bound)}",
+        **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
+        **_extents(terms, bound, scale, is_stacked=estimate.inputs.system.processing_mode == "no_overlap"),
+    }
+
+
+def _extents(terms: dict[str, float], bound: str, scale: float, *, is_stacked: bool) -> dict[str, float]:
+    """Where each term's bar starts and ends, and how thick it is."""
+    extents: dict[str, float] = {}
+    start = 0.0
+    for term, seconds in terms.items():
+        extents[f"{term}_from"] = _rounded(start / scale)
+        extents[f"{term}_to"] = _rounded((start + seconds) / scale)
+        extents[f"{term}_size"] = _BAR if is_stacked or term == bound else _THIN_BAR
+        start += seconds if is_stacked else 0.0
+    return extents
+
+
+def _rounded(value: float) -> float:
+    """More digits than a bar can show make a page longer."""
+    return float(f"{value:.6g}")
+
+
+def _formulas(plan: BoundPlan, component: str) -> dict[str, str]:
+    task, work = plan.task(component)
+    lines = formula_lines(task, work, plan.template.datatype, plan.statistics)
+    return {f"{name}_formula": lines.get(name, "none") for name in QUANTITIES}
