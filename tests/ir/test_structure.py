@@ -171,6 +171,20 @@ def test_a_plan_names_no_time_no_tier_and_no_hardware(model: str, kernel: str) -
         assert [name for name in ("a100", "h100", "h200", "b200", "mi300", "l40s") if name in text.lower()] == []
 
 
+def test_every_ir_can_be_printed() -> None:
+    for ir in (IRS.model, IRS.distributed, IRS.plan, IRS.bound):
+        title, *rows = str(ir).splitlines()
+        assert title.startswith(type(ir).__name__)
+        assert ir.digest[:12] in title
+        assert all(row.startswith("  ") for row in rows)
+    assert "decoder  " in str(IRS.model)
+    assert "decode of 2 × (q 1, c 100) in float16" in str(IRS.plan)
+    task, work = IRS.bound.task("lm_head")
+    (line,) = [row for row in str(IRS.bound).splitlines() if row.split()[0] == task.id]
+    assert line.split()[1:] == [f"{n:,}" for n in (1, work.operations, work.read_bytes, work.write_bytes, 0)]
+    assert task.origin.formulas["operations"] in str(IRS.distributed)
+
+
 def evaluated(formula: str, names: dict[str, int]) -> int:
     return eval(formula, {"__builtins__": {}}, names)
 

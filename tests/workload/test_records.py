@@ -13,7 +13,11 @@ from pydantic import ValidationError
 
 from blueprint_nb.errors import (
     BlueprintError,
+    IntegrityError,
     InvalidInputError,
+    MissingExtraError,
+    OutputError,
+    ProfileError,
     UnknownNameError,
     UnsupportedError,
     shown,
@@ -132,6 +136,25 @@ def test_errors_about_values_are_value_errors_and_can_be_pickled(kind: type[Blue
     assert isinstance(copy, ValueError)
     assert str(copy) == str(error) == "a.b must be 1. Got 2. Give 1."
     assert str(error.under("x")) == "x.a.b must be 1. Got 2. Give 1."
+
+
+@pytest.mark.parametrize(
+    ("kind", "also"),
+    [
+        (IntegrityError, ValueError),
+        (ProfileError, ValueError),
+        (OutputError, OSError),
+        (MissingExtraError, ImportError),
+    ],
+)
+def test_other_errors_are_what_python_calls_them_and_can_be_pickled(
+    kind: type[BlueprintError], also: type[Exception]
+) -> None:
+    error = kind("out.html", rule="can't be written", got="'/'", next_step="Check the path.")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert isinstance(copy, also)
+    assert str(copy) == str(error) == "out.html can't be written. Got '/'. Check the path."
 
 
 def test_a_long_value_is_cut_where_it_is_shown() -> None:
