@@ -19,7 +19,7 @@ def checked_cells(path: Path) -> list[nbformat.NotebookNode]:
 
 
 def test_there_are_notebooks():
-    assert [path.name for path in NOTEBOOKS][0] == "00_quickstart.ipynb"
+    assert "00_quickstart" in [path.stem for path in NOTEBOOKS]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -53,4 +53,4 @@ def test_no_path_of_a_machine_is_kept(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_stays_small(path):
-    assert path.stat().st_size < 100_000
+    assert path.stat().st_size < 200_000

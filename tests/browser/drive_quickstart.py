@@ -1,0 +1,88 @@
+"""Opens the quickstart in JupyterLab, runs it, drags sliders, and prints what was seen before and after as JSON.
+
+Arguments: the browser's path, the notebook, a scratch folder.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from lab import CHROMIUM_FLAGS, open_notebook, run_all, running_lab
+from offline import is_isolated
+from playwright.sync_api import sync_playwright
+from watch import Watch
+
+_SEEN = """() => ({
+  verdict: document.querySelector('.bp-verdict')?.innerText ?? '',
+  chart: document.querySelector('.bp-chart svg.marks')?.outerHTML ?? '',
+  table: document.querySelector('.bp-table')?.innerText ?? '',
+})"""
+_ALL_CHANGED = f"""before => {{
+  const now = ({_SEEN})();
+  return now.chart !== '' && Object.keys(now).every(part => now[part] !== before[part]);
+}}"""
+
+
+def main(browser: str, notebook: Path, scratch: Path) -> None:
+    folder = scratch / "notebooks"
+    folder.mkdir()
+    shutil.copy(notebook, folder)
+    isolated = is_isolated()
+    with running_lab(folder, scratch) as address, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=CHROMIUM_FLAGS)
+        page = chromium.new_page(viewport={"width": 1400, "height": 1000})
+        watch = Watch(page, address, address.replace("http", "ws"))
+        try:
+            seen = drive(page, address, notebook.name)
+        except Exception:
+            page.screenshot(path=str(scratch / "failed.png"))
+            print((scratch / "jupyterlab.log").read_text()[-2000:], watch.errors, watch.off_host)
+            raise
+        chromium.close()
+    print(json.dumps({"isolated": isolated, "off_host": watch.off_host, "errors": watch.errors, **seen}))
+
+
+def drive(page: Any, address: str, name: str) -> dict[str, Any]:
+    """Run All, then a drag of TP and one of batch."""
+    open_notebook(page, address, name)
+    run_all(page)
+    page.locator(".bp-chart svg.marks").wait_for(timeout=90_000)
+    page.locator(".jp-Notebook").get_by_text("under 1.5 MB: True").last.wait_for(timeout=90_000)
+    page.locator("#jp-main-statusbar", has_text="| Idle").wait_for(timeout=60_000)
+    start = page.evaluate(_SEEN)
+    tensor_parallel = drag(page, "TP", 1.0, start)
+    batch = drag(page, "Batch", 0.6, tensor_parallel)
+    return {
+        "start": start,
+        "tensor_parallel": tensor_parallel,
+        "batch": batch,
+        "reasons": page.locator(".bp-legal .bp-hint").first.inner_text(),
+        "trouble": page.locator("[data-mime-type='application/vnd.jupyter.stderr'], .bp-error").all_inner_texts(),
+    }
+
+
+def drag(page: Any, label: str, share: float, before: dict[str, str]) -> dict[str, str]:
+    """Drags a slider to a share of its length; returns what is seen once verdict, chart and table all differ."""
+    control = page.locator(".bp-control").filter(has=page.locator(f"label:text-is('{label}')"))
+    handle = control.locator(".noUi-handle")
+    handle.scroll_into_view_if_needed()
+    at, track = handle.bounding_box(), control.locator(".noUi-base").bounding_box()
+    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(1, 16):
+        page.mouse.move(x + (track["x"] + track["width"] * share - x) * step / 15, y)
+        page.wait_for_timeout(20)
+    page.mouse.up()
+    page.wait_for_function(_ALL_CHANGED, arg=before, timeout=30_000)
+    page.wait_for_function("() => !document.querySelector('.bp-explorer.bp-stale')", timeout=30_000)
+    page.wait_for_timeout(500)
+    return page.evaluate(_SEEN)  # type: ignore[no-any-return]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
