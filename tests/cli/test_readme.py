@@ -1,0 +1,53 @@
+"""What the README shows is what happens: its Python runs and prints what stands below it, its commands run."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from blueprint_nb.catalog import profiles_folder
+
+from .conftest import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines() if line.startswith("blueprint-nb")
+]
+
+
+def test_its_python_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = [(kind, text) for kind, text in BLOCKS if kind in ("python", "text")]
+    assert [kind for kind, _ in shown] == ["python", "text"]
+    exec(compile(shown[0][1], "README.md", "exec"), {})
+    assert capsys.readouterr().out == shown[1][1]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_its_commands_run(run: Run, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.import_module("blueprint_nb.cli.lab"), "_run", lambda command: 0)
+    shutil.copy(profiles_folder() / "models" / "llama-3.1-8b.toml", "my-model.toml")
+    shutil.copy(profiles_folder() / "systems" / "b200.toml", "my-system.toml")
+    ran = run(*shlex.split(command)[1:])
+    assert (ran.status, ran.messages) == (0, "")
+    assert ran.output
+
+
+def test_it_shows_every_command() -> None:
+    assert {shlex.split(command)[1] for command in COMMANDS} == {"report", "sweep", "show", "lab"}
+
+
+def test_what_it_links_to_is_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_it_names_no_address_and_no_path_of_a_machine() -> None:
+    assert re.findall(r"https?://|/home/|/work|/Users/|/root", README) == []
