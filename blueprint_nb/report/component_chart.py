@@ -128,7 +128,7 @@ def _answering_layer(base: alt.Chart, y: alt.Y) -> alt.Chart:
         alt.Tooltip("share:N", title="share of the step"),
         *(alt.Tooltip(f"{name}_seconds:N", title=f"{name} time") for name in TERM_COLOURS),
         alt.Tooltip("why:N", title="bound by"),
-        *(alt.Tooltip(f"{name}_formula:N", title=name) for name in QUANTITIES),
+        *(alt.Tooltip(f"{name}_formula:N", title=f"{name}, each") for name in QUANTITIES),
     ]
     row = base.mark_bar(size=_ROW_HEIGHT, opacity=0)
     chart: alt.Chart = row.encode(

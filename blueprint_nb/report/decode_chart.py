@@ -57,9 +57,9 @@ def decode_latency_chart(
     }
     layers = [] if ghost is None else _line_layers(_rows(ghost, scale), encodings, FLOOR, is_ghost=True)
     layers += _line_layers(_rows(estimate, scale), encodings, ink(dark), is_ghost=False)
-    layers += _drop_layers(_drop_rows(estimate, scale), encodings)
     if hover:
-        layers.append(_hover_layer(_rows(estimate, scale), encodings, ink(dark)))
+        layers += _hover_layers(_rows(estimate, scale), encodings, ink(dark), width)
+    layers += _drop_layers(_drop_rows(estimate, scale), encodings)
     chart = layered(
         layers,
         width=width,
@@ -88,6 +88,7 @@ def _rows(estimate: Estimate, scale: float) -> Table:
             "context_tokens": int(contexts[index]),
             "value": float(seconds[index]) / scale,
             "step": format_seconds(float(seconds[index])),
+            "spoken": f"context {format_count(int(contexts[index]))}: {format_seconds(float(seconds[index]))}",
             "rate": f"{three_digits(batch / float(seconds[index]))} tokens/s",
         }
         for index in kept_indices(len(contexts), CHART_POINTS, around, logarithmic=wide)
@@ -155,23 +156,24 @@ def _drop_layers(rows: Table, encodings: dict[str, Any]) -> list[alt.Chart]:
     ]
 
 
-def _hover_layer(rows: Table, encodings: dict[str, Any], colour: str) -> alt.Chart:
-    """Points that show under the pointer, with what the tooltip says."""
-    nearest = alt.selection_point(
-        name="nearest", nearest=True, on="pointerover", clear="pointerout", fields=["context_tokens"], empty=False
+def _hover_layers(rows: Table, encodings: dict[str, Any], colour: str, width: int) -> list[alt.Chart]:
+    """A strip over the whole height for each step, which answers to the pointer, and the point it speaks of."""
+    pointed = alt.selection_point(
+        name="pointed", on="pointerover", clear="pointerout", fields=["context_tokens"], empty=False
     )
     tooltip = [
         alt.Tooltip("context_tokens:Q", title="visible context (tokens)", format=",d"),
         alt.Tooltip("step:N", title="decode step"),
         alt.Tooltip("rate:N", title="whole batch"),
     ]
-    chart: alt.Chart = (
-        alt.Chart(data(rows), name="points")
-        .mark_point(filled=True, size=70, color=colour, clip=True)
-        .encode(**encodings, opacity=alt.when(nearest).then(alt.value(1)).otherwise(alt.value(0)), tooltip=tooltip)
-        .add_params(nearest)
-    )
-    return chart
+    base = alt.Chart(data(rows))
+    opacity = alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0))
+    points = base.mark_point(filled=True, size=70, color=colour, clip=True, aria=False)
+    strips = base.mark_rule(strokeWidth=max(4, width / len(rows)), opacity=0, clip=True).properties(name="steps")
+    return [
+        points.encode(**encodings, opacity=opacity),
+        strips.encode(x=encodings["x"], tooltip=tooltip, description=alt.Description("spoken:N")).add_params(pointed),
+    ]
 
 
 def _zoom() -> alt.Parameter:
