@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ._schema import Record
@@ -62,11 +62,17 @@ class Digested(Record):
 
 def _record_content(record: Record) -> dict[str, Any]:
     kept = {}
-    for name, field in type(record).model_fields.items():
+    defaults = _defaults(type(record))
+    for name in type(record).model_fields:
         value = getattr(record, name)
-        if name in record.not_content or (
-            not field.is_required() and value == field.get_default(call_default_factory=True)
-        ):
+        if name in record.not_content or (name in defaults and value == defaults[name]):
             continue
         kept[name] = content(value)
     return kept
+
+
+@lru_cache(maxsize=256)
+def _defaults(kind: type[Record]) -> dict[str, Any]:
+    """Field to default. Pydantic copies a default each time it is asked for, which would be most of a digest's time."""
+    fields = kind.model_fields.items()
+    return {name: field.get_default(call_default_factory=True) for name, field in fields if not field.is_required()}
