@@ -97,7 +97,7 @@ def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str 
     names = sorted(known)
     if not names:
         return UnknownNameError(field, got=shown(got), rule="can't be chosen: there is nothing to choose from")
-    near = difflib.get_close_matches(str(got).lower(), names, n=3, cutoff=0.5)
+    near = _nearest(got.lower(), names) if isinstance(got, str) else []
     if near:
         next_step = f"Did you mean {_either(near)}?"
     elif listing:
@@ -106,6 +106,11 @@ def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str 
         next_step = ""
     rule = f"must be one of {len(names)} known names" if len(names) > 8 else f"must be {_either(names)}"
     return UnknownNameError(field, got=shown(got), rule=rule, next_step=next_step)
+
+
+def _nearest(got: str, names: list[str]) -> list[str]:
+    longer = sorted((name for name in names if len(got) > 1 and got in name.lower()), key=len)
+    return longer[:3] or difflib.get_close_matches(got, names, n=3, cutoff=0.5)
 
 
 def _either(names: list[str]) -> str:

@@ -70,7 +70,7 @@ SENTENCES = [
     ),
     (
         "show system h200_141g",
-        "system must be one of 10 known names (got 'h200_141g'); did you mean h200_141g_sxm, mi300x_192g or a40_48g?",
+        "system must be one of 10 known names (got 'h200_141g'); did you mean h200_141g_sxm?",
     ),
     (
         "sweep --tp 1,x",

@@ -25,14 +25,14 @@ TP_LEGAL = "Legal up to 64: 1, 2, 4, 8, 16, 32."
 ESTIMATE_MESSAGES: list[tuple[dict[str, Any], str]] = [
     (
         {"model": "lama-2-7b"},
-        "model must be one of 16 known names. Got 'lama-2-7b'. Did you mean llama-2-7b, llama-2-70b or llama-3.1-70b?",
+        "model must be one of 16 known names. Got 'lama-2-7b'. Did you mean llama-2-7b?",
     ),
     ({"model": "zzz"}, "model must be one of 16 known names. Got 'zzz'. See `blueprint-nb show models`."),
     ({"model": None}, "model must be a profile's name or the path of a TOML file. Got None."),
     ({"model": 7}, "model must be a profile's name or the path of a TOML file. Got 7."),
     (
         {"system": "h100"},
-        "system must be one of 10 known names. Got 'h100'. Did you mean h100_80g_sxm, b200 or a100_80g?",
+        "system must be one of 10 known names. Got 'h100'. Did you mean h100_80g_sxm or h100_80g_nvl8?",
     ),
     ({"system": ["a100_80g"]}, "system must be a profile's name or the path of a TOML file. Got ['a100_80g']."),
     ({"system": "no.toml"}, "no.toml can't be read: no such file or directory. Check the path."),
