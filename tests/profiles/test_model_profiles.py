@@ -35,8 +35,7 @@ ARCHITECTURES = {
     "gpt3-175b": "96 blocks, MHA, plain GELU MLP, LayerNorm, serial residual, learned positions, "
     "biases in attention_output, mlp, qkv, tied embeddings",
     "gpt3-175b-dense-mha": "96 blocks, MHA, plain GELU MLP, decoder stack only (template dense-mha)",
-    "llama-2-70b": "80 blocks, GQA 64/8, gated SiLU MLP, RMSNorm, serial residual, RoPE, no biases, "
-    "untied embeddings",
+    "llama-2-70b": "80 blocks, GQA 64/8, gated SiLU MLP, RMSNorm, serial residual, RoPE, no biases, untied embeddings",
     "opt-13b": "40 blocks, MHA, plain ReLU MLP, LayerNorm, serial residual, learned positions, "
     "biases in attention_output, mlp, qkv, tied embeddings",
     "phi-2": "32 blocks, MHA, plain GELU MLP, LayerNorm, parallel residual, RoPE on 32 of 80 elements, "
@@ -181,8 +180,7 @@ def test_what_a_model_can_not_say_is_refused_with_the_reason(field: str, value: 
 
 
 DENSE_MHA_MESSAGE = (
-    "{field} can't be chosen in the template dense-mha. Got {got}. "
-    "Give template = 'decoder' and describe the block."
+    "{field} can't be chosen in the template dense-mha. Got {got}. Give template = 'decoder' and describe the block."
 )
 
 

@@ -52,15 +52,13 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 
 def test_an_unknown_model_suggests_the_nearest() -> None:
     assert message_of(UnknownNameError, load_model, "llama-2-7") == (
-        "model must be one of 16 known names. Got 'llama-2-7'. "
-        "Did you mean llama-2-7b or llama-2-70b?"
+        "model must be one of 16 known names. Got 'llama-2-7'. Did you mean llama-2-7b or llama-2-70b?"
     )
 
 
 def test_an_unknown_system_suggests_the_nearest() -> None:
     assert message_of(UnknownNameError, load_system, "A100-80g") == (
-        "system must be one of 10 known names. Got 'A100-80g'. "
-        "Did you mean a100_80g, a100_80g_sxm or a100_80g_pcie?"
+        "system must be one of 10 known names. Got 'A100-80g'. Did you mean a100_80g, a100_80g_sxm or a100_80g_pcie?"
     )
 
 
@@ -87,10 +85,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "folder.toml"
     path.mkdir()
-    assert (
-        message_of(ProfileError, load_system, path)
-        == f"{path} can't be read: is a directory. Check the path."
-    )
+    assert message_of(ProfileError, load_system, path) == f"{path} can't be read: is a directory. Check the path."
 
 
 def test_a_path_with_a_null_byte_is_refused() -> None:
@@ -102,9 +97,7 @@ def test_a_path_with_a_null_byte_is_refused() -> None:
 def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, PHI.read_text())
     path.chmod(0)
-    assert message_of(ProfileError, load_model, path) == (
-        f"{path} can't be read: permission denied. Check the path."
-    )
+    assert message_of(ProfileError, load_model, path) == (f"{path} can't be read: permission denied. Check the path.")
 
 
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
@@ -133,9 +126,7 @@ def test_a_file_that_is_not_toml_is_refused(tmp_path: Path, data: bytes) -> None
 
 def test_an_empty_file_names_the_first_field_it_lacks(tmp_path: Path) -> None:
     path = written(tmp_path, "")
-    assert message_of(InvalidInputError, load_model, path) == (
-        "mine.toml.name is required. Got nothing. Give name."
-    )
+    assert message_of(InvalidInputError, load_model, path) == ("mine.toml.name is required. Got nothing. Give name.")
 
 
 def test_a_file_cut_between_two_lines_names_the_field_it_lacks(tmp_path: Path) -> None:
@@ -146,9 +137,7 @@ def test_a_file_cut_between_two_lines_names_the_field_it_lacks(tmp_path: Path) -
 
 
 def test_an_unknown_key_of_a_system_names_the_nearest(tmp_path: Path) -> None:
-    path = written(
-        tmp_path, A100.read_text().replace("capacity_gib = 80", "capacity_gb = 80\ncapacity_gib = 80")
-    )
+    path = written(tmp_path, A100.read_text().replace("capacity_gib = 80", "capacity_gb = 80\ncapacity_gib = 80"))
     assert message_of(InvalidInputError, load_system, path) == (
         "mine.toml.memory.capacity_gb is not a known field. Got 80. Did you mean capacity_gib? "
         "Known fields: bandwidth_gb_per_s, capacity_gib, efficiency, usable_fraction."
@@ -158,9 +147,7 @@ def test_an_unknown_key_of_a_system_names_the_nearest(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["heads", "self", "hidden size"])
 def test_an_unknown_key_of_a_model_is_refused(tmp_path: Path, key: str) -> None:
     path = written(tmp_path, f'"{key}" = 1\n' + PHI.read_text())
-    assert message_of(InvalidInputError, load_model, path).startswith(
-        f"mine.toml.{key} is not a known field. Got 1. "
-    )
+    assert message_of(InvalidInputError, load_model, path).startswith(f"mine.toml.{key} is not a known field. Got 1. ")
 
 
 def test_a_value_out_of_range_names_the_file_and_the_path(tmp_path: Path) -> None:

@@ -36,9 +36,7 @@ def test_a_what_if_copy_says_in_its_name_what_changed() -> None:
 def test_a_what_if_copy_leaves_its_origin_as_it_was() -> None:
     base = load_system("a100_80g")
     revision, content = base.revision, base.model_dump()
-    base.with_overrides(
-        {"network.1.collectives.all_reduce.message_multiple": 2, "matrix.float8_tflop_per_s": 624}
-    )
+    base.with_overrides({"network.1.collectives.all_reduce.message_multiple": 2, "matrix.float8_tflop_per_s": 624})
     assert base.revision == revision
     assert base.model_dump() == content
 
@@ -47,9 +45,7 @@ def test_a_what_if_copy_is_no_longer_a_published_preset() -> None:
     faster = load_system("h100_80g_sxm").with_overrides({"compute_units": 264})
     assert faster.kind == "custom"
     assert faster.source_of("compute_units") == "what-if"
-    assert faster.source_of("memory.capacity_gib") == load_system("h100_80g_sxm").source_of(
-        "memory.capacity_gib"
-    )
+    assert faster.source_of("memory.capacity_gib") == load_system("h100_80g_sxm").source_of("memory.capacity_gib")
 
 
 def test_a_replaced_table_keeps_none_of_its_old_sources() -> None:
@@ -73,10 +69,7 @@ def test_no_override_is_no_copy() -> None:
 def test_the_type_of_a_number_changes_neither_name_nor_revision(value: object) -> None:
     system = load_system("a100_80g").with_overrides({"memory.bandwidth_gb_per_s": value})
     assert system.name == "a100_80g+memory.bandwidth_gb_per_s=4000"
-    assert (
-        system.revision
-        == load_system("a100_80g").with_overrides({"memory.bandwidth_gb_per_s": 4000}).revision
-    )
+    assert system.revision == load_system("a100_80g").with_overrides({"memory.bandwidth_gb_per_s": 4000}).revision
 
 
 @pytest.mark.parametrize("name", system_names())
@@ -131,9 +124,7 @@ def test_an_unknown_top_level_path_names_the_nearest() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "path", ["network.2.latency_us", "network.-7.latency_us", "network.first.latency_us"]
-)
+@pytest.mark.parametrize("path", ["network.2.latency_us", "network.-7.latency_us", "network.first.latency_us"])
 def test_a_tier_that_is_not_there_can_not_be_overridden(path: str) -> None:
     got = path.split(".")[1]
     assert str(refused("a100_80g", {path: 1})) == f"overrides[{path!r}] must be 0 or 1. Got {got!r}."
@@ -228,9 +219,7 @@ def test_what_is_no_path_is_refused(path: object) -> None:
         ("processing_mode", "overlap", "processing_mode must be 'no_overlap' or 'roofline'. Got 'overlap'."),
     ],
 )  # fmt: skip
-def test_a_figure_that_can_not_be_is_refused_with_its_path_and_rule(
-    path: str, value: object, message: str
-) -> None:
+def test_a_figure_that_can_not_be_is_refused_with_its_path_and_rule(path: str, value: object, message: str) -> None:
 
     assert str(refused("a100_80g", {path: value})) == message
 
@@ -262,8 +251,6 @@ def test_every_plausible_bandwidth_is_taken_as_it_is(bandwidth: float) -> None:
     assert system.memory.bandwidth_gb_per_s == bandwidth
 
 
-@given(
-    value=st.one_of(st.booleans(), st.text(max_size=5), st.floats(max_value=0), st.just(math.inf), st.none())
-)
+@given(value=st.one_of(st.booleans(), st.text(max_size=5), st.floats(max_value=0), st.just(math.inf), st.none()))
 def test_whatever_else_is_given_as_a_bandwidth_is_refused_at_its_path(value: object) -> None:
     assert refused("a100_80g", {"memory.bandwidth_gb_per_s": value}).field == "memory.bandwidth_gb_per_s"
