@@ -58,5 +58,10 @@ def _version() -> str:
 
 
 def _own_ids(svg: str, prefix: str) -> str:
-    """Every drawing numbers its clips from one; in a page they must differ."""
-    return re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{prefix}-\g<2>", svg)
+    """Clips and gradients under names of this drawing alone: Vega counts them through the life of its process."""
+    names: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        return match[1] + names.setdefault(match[2], f"{prefix}-{len(names)}")
+
+    return re.sub(r'(id="|url\(#)((?:clip|gradient)[\w-]*)', renamed, svg)

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import blueprint_nb as bp
+from blueprint_nb.analysis import mapping_table
+from blueprint_nb.errors import InvalidInputError, UnknownNameError
+from blueprint_nb.report.charts import (
+    METRICS,
+    component_chart,
+    component_slider_chart,
+    component_table,
+    decode_latency_chart,
+    mapping_chart,
+    memory_chart,
+)
+
+CASES = ("default", "dense_with_drop", "too_large", "one_token", "one_step", "long", "hostile")
+
+
+def spec_of(chart: Any) -> dict[str, Any]:
+    return json.loads(chart.to_json())
+
+
+def parts(value: Any):
+    """Every dictionary in a specification."""
+    if isinstance(value, dict):
+        yield value
+        for item in value.values():
+            yield from parts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from parts(item)
+
+
+def axis_titles(spec: dict[str, Any]) -> set[str]:
+    axes = [part["axis"] for part in parts(spec) if isinstance(part.get("axis"), dict)]
+    fields = [part for part in parts(spec) if "field" in part]
+    return {title for holder in (*axes, *fields) if isinstance(title := holder.get("title"), str)}
+
+
+def rows(spec: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    return list(spec["datasets"].values())
+
+
+def labels(spec: dict[str, Any]) -> list[str]:
+    return [row["label"] for table in rows(spec) for row in table if row.get("label")]
+
+
+def charts_of(estimate: bp.Estimate) -> list[Any]:
+    return [
+        decode_latency_chart(estimate, zoom=True),
+        memory_chart(estimate),
+        component_chart(estimate, phase="prefill"),
+        component_slider_chart(estimate),
+        mapping_chart(mapping_table(estimate.inputs)),
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_chart_passes_altairs_limit_of_rows(estimate_of, case):
+    for chart in charts_of(estimate_of(case)):
+        assert all(len(table) <= 5_000 for table in rows(spec_of(chart)))
+
+
+def test_axes_say_quantity_and_unit(estimate_of):
+    decode, memory, prefill, slider, mappings = map(spec_of, charts_of(estimate_of("default")))
+    assert {"decode step (ms)", "visible context (tokens)"} <= axis_titles(decode)
+    assert {"memory (GiB)", "visible context of decode steps (tokens)"} <= axis_titles(memory)
+    assert "time in the step (ms)" in axis_titles(prefill)
+    assert "time in the step (ms)" in axis_titles(slider)
+    assert {"TP (ranks)", "PP (stages)"} <= axis_titles(mappings)
+
+
+def test_the_title_says_which_way_is_better(estimate_of):
+    title = spec_of(decode_latency_chart(estimate_of("default")))["title"]
+    assert title == {
+        "text": "Decode step by visible context",
+        "subtitle": ["ms a step of the whole batch · lower is better"],
+    }
+
+
+def test_a_wide_range_of_contexts_is_logarithmic_and_a_narrow_one_is_not(estimate_of):
+    def scales(case: str) -> set[str]:
+        spec = spec_of(decode_latency_chart(estimate_of(case)))
+        return {part["x"]["scale"].get("type", "linear") for part in parts(spec) if "scale" in part.get("x", {})}
+
+    assert scales("long") == {"log"}
+    assert scales("default") == {"linear"}
+
+
+def test_a_long_line_keeps_its_ends_and_its_drops(estimate_of):
+    estimate = estimate_of("long")
+    spec = spec_of(decode_latency_chart(estimate))
+    line = max(rows(spec), key=len)
+    contexts = [row["context_tokens"] for row in line]
+    assert 300 < len(contexts) <= 500
+    assert contexts == sorted(set(contexts))
+    assert (contexts[0], contexts[-1]) == (1025, 31023)
+    assert estimate.latency_drops
+    for drop in estimate.latency_drops:
+        assert {drop - 1, drop} <= set(contexts)
+
+
+def test_drops_are_marked_by_shape_and_words(estimate_of):
+    spec = spec_of(decode_latency_chart(estimate_of("dense_with_drop")))
+    assert "efficiency step" in labels(spec)
+    (marked,) = [row for table in rows(spec) for row in table if "where" in row]
+    assert marked["context_tokens"] == 97
+    assert marked["where"] == "Attention core"
+    assert marked["what"] == "3.50 ms → 3.48 ms at context 97"
+    assert marked["why"] == "a step of the cost mode's efficiency curve, not a behaviour of the machine"
+    assert any(part.get("shape") == "triangle-down" for part in parts(spec))
+
+
+def test_nothing_is_marked_at_peak_where_no_curve_steps():
+    estimate = bp.estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=64, generated_tokens=100, mode="peak-only")
+    spec = spec_of(decode_latency_chart(estimate))
+    assert "efficiency step" not in labels(spec)
+    assert not any(part.get("shape") == "triangle-down" for part in parts(spec))
+
+
+def test_figures_of_the_line_are_the_estimates(estimate_of):
+    estimate = estimate_of("default")
+    line = max(rows(spec_of(decode_latency_chart(estimate))), key=len)
+    assert [row["value"] / 1e3 for row in line] == pytest.approx(estimate.decode_seconds.tolist(), rel=1e-12)
+
+
+def test_a_pinned_estimate_is_a_dashed_line_with_its_name(estimate_of):
+    spec = spec_of(decode_latency_chart(estimate_of("default"), pinned=estimate_of("dense_with_drop")))
+    assert "pinned 3.49 ms" in labels(spec)
+    assert any(part.get("strokeDash") == [5, 4] for part in parts(spec))
+
+
+def test_a_given_domain_fixes_axis_and_unit(estimate_of):
+    spec = spec_of(decode_latency_chart(estimate_of("default"), y_domain=(0.0, 5e-5)))
+    assert "decode step (µs)" in axis_titles(spec)
+    domains = [part["y"]["scale"]["domain"] for part in parts(spec) if "scale" in part.get("y", {})]
+    assert all(domain == [0, pytest.approx(50)] for domain in domains)
+
+
+def test_one_token_gives_a_message_in_the_place_of_the_chart(estimate_of):
+    spec = spec_of(decode_latency_chart(estimate_of("one_token"), width=500, height=200))
+    assert (spec["width"], spec["height"]) == (500, 200)
+    assert rows(spec) == [[{"text": "One generated token: the prefill makes it, so there is no decode step."}]]
+    assert component_chart(estimate_of("one_token"), phase="decode").to_dict()["mark"]["type"] == "text"
+
+
+def test_memory_shows_every_part_and_names_its_limits(estimate_of):
+    spec = spec_of(memory_chart(estimate_of("too_large")))
+    assert {"usable 72.0 GiB", "capacity 80.0 GiB", "✕ 684.7 GiB short"} <= set(labels(spec))
+    held = {row["part"] for table in rows(spec) for row in table if "part" in row}
+    assert held == {"weights", "KV cache", "workspace", "buffers"}
+    assert any(part.get("color") == "#D55E00" for part in parts(spec))
+
+
+def test_memory_that_fits_has_no_trouble_in_it(estimate_of):
+    spec = spec_of(memory_chart(estimate_of("default")))
+    assert "#D55E00" not in json.dumps(spec)
+    assert labels(spec) == ["capacity 80.0 GiB"]
+
+
+def test_memory_adds_up_to_the_estimates(estimate_of):
+    estimate = estimate_of("default")
+    spec = spec_of(memory_chart(estimate))
+    prefill = [row for table in rows(spec) for row in table if row.get("phase") == "prefill" and "part" in row]
+    assert sum(row["gib"] for row in prefill) * 2**30 == pytest.approx(estimate.memory.total_bytes)
+
+
+def test_terms_add_up_where_nothing_overlaps_and_hide_where_it_does(estimate_of):
+    def longest(case: str) -> list[dict[str, Any]]:
+        return max(rows(spec_of(component_chart(estimate_of(case), phase="prefill"))), key=len)
+
+    for bar in longest("default"):
+        assert bar["end"] == pytest.approx(max(bar["compute_to"], bar["memory_to"], bar["network_to"]), rel=1e-5)
+        assert bar["memory_from"] == bar["compute_to"]
+    for bar in longest("too_large"):
+        assert bar["end"] == pytest.approx(max(bar["compute_to"], bar["memory_to"]), rel=1e-5)
+        assert bar["compute_from"] == bar["memory_from"] == 0
+        assert {bar["compute_size"], bar["memory_size"]} == {5, 14}
+
+
+def test_components_are_in_the_order_of_the_plan(estimate_of):
+    estimate = estimate_of("default")
+    bars = max(rows(spec_of(component_chart(estimate, phase="decode"))), key=len)
+    assert [bar["component"] for bar in bars] == [row.component for row in component_table(estimate, "decode")]
+
+
+def test_a_tooltip_has_the_formula_with_its_numbers(estimate_of):
+    bars = max(rows(spec_of(component_chart(estimate_of("default"), phase="decode"))), key=len)
+    mlp = next(bar for bar in bars if bar["component"] == "MLP down")
+    assert mlp["operations_formula"] == (
+        "2·tokens·inner·hidden + mlp_bias·tokens·hidden = 2·1·7,168·4,096 = 58.7 MFLOP"
+    )
+    assert mlp["write_formula"] == "tokens·hidden·2 B = 1·4,096·2 B = 8.19 kB"
+    assert mlp["message_formula"] == "none"
+
+
+def test_a_formula_of_flash_attention_takes_off_what_the_mask_hides(estimate_of):
+    bars = max(rows(spec_of(component_chart(estimate_of("default"), phase="prefill"))), key=len)
+    core = next(bar for bar in bars if bar["component"] == "Attention core")
+    assert " − " in core["operations_formula"]
+    assert core["operations_formula"].endswith(" = 4.34 GFLOP")
+
+
+def test_the_slider_offers_both_ends_and_opens_on_the_last_step(estimate_of):
+    spec = spec_of(component_slider_chart(estimate_of("default")))
+    (slider,) = [param for param in spec["params"] if param["name"] == "context_step"]
+    assert slider["value"] == slider["bind"]["max"] == 9
+    assert "context 1,025" in spec["title"]["text"]["expr"]
+    assert "context 1,151" in spec["title"]["text"]["expr"]
+
+
+def test_a_step_that_is_not_there_is_refused(estimate_of):
+    with pytest.raises(InvalidInputError) as caught:
+        component_chart(estimate_of("default"), phase="decode", context_tokens=5)
+    assert str(caught.value) == "context_tokens must be a visible context from 1,025 to 1,151. Got 5."
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_cells_that_do_not_fit_say_so_in_words(estimate_of, metric):
+    table = mapping_table(estimate_of("too_large").inputs)
+    cells = max(rows(spec_of(mapping_chart(table, metric, chosen=(4, 3)))), key=len)
+    assert {cell["fits"] for cell in cells} == {True, False}
+    assert all((cell["text"] == "✕ does not fit") != cell["fits"] for cell in cells)
+    assert [(c["tensor_parallel"], c["pipeline_parallel"]) for c in cells if c["chosen"]] == [(4, 3)]
+
+
+def test_an_unknown_metric_names_the_nearest(estimate_of):
+    with pytest.raises(UnknownNameError, match=r"Did you mean tokens_per_second"):
+        mapping_chart(mapping_table(estimate_of("one_step").inputs), "token_per_second")
+
+
+@pytest.mark.parametrize("dark", [None, True, False])
+def test_text_takes_the_pages_colour_unless_it_is_told(estimate_of, dark):
+    config = spec_of(decode_latency_chart(estimate_of("default"), dark=dark))["config"]
+    colour = {None: "currentColor", True: "#EEEEEE", False: "#1A1A1A"}[dark]
+    assert config["axis"]["labelColor"] == config["title"]["color"] == config["legend"]["labelColor"] == colour
+    assert config["background"] == "transparent"
+
+
+def test_charts_are_drawn_as_svg_for_readers_of_labels(estimate_of):
+    for chart in charts_of(estimate_of("default")):
+        assert spec_of(chart)["usermeta"]["embedOptions"]["renderer"] == "svg"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+import blueprint_nb as bp
+from blueprint_nb.analysis.step import bound_of, step_of
+from blueprint_nb.report.component_names import component_name
+from blueprint_nb.report.component_table import component_table
+from blueprint_nb.report.thinning import kept_indices
+
+
+def test_the_reference_qkv_projection_reads_as_in_the_explorer():
+    estimate = bp.estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=128, generated_tokens=64)
+    row = next(row for row in component_table(estimate, "decode") if row.component == "QKV projection")
+    assert row.executions == "32 × 26.9 µs"
+    assert row.why == "39.3 MB at 1.54 TB/s"
+    assert (row.bound, row.share) == ("memory", "24.6 %")
+
+
+def test_work_reads_as_operations_bytes_or_a_message(estimate_of):
+    rows = {row.component: row for row in component_table(estimate_of("default"), "prefill")}
+    assert rows["QKV projection"].why == "25.8 GFLOP at 900 TFLOP/s"
+    assert rows["KV save"].why == "4.19 MB at 1.84 TB/s"
+    assert rows["MLP all reduce"].why == "8.39 MB in the box, 2 ranks"
+
+
+def test_a_named_link_carries_messages_over_it():
+    estimate = bp.estimate("llama-3.1-8b", "h100_80g_sxm", mode="peak-only", tensor_parallel=8, generated_tokens=2)
+    rows = {row.component: row for row in component_table(estimate, "decode")}
+    assert rows["MLP all reduce"].why == "8.19 kB over NVLink 4, 8 ranks"
+
+
+def test_steps_one_at_a_time_are_the_frame_of_all_steps(estimate_of):
+    estimate = estimate_of("dense_with_drop")
+    frame = estimate.components
+    for phase, context in (("prefill", None), ("decode", 65), ("decode", 97), ("decode", 163)):
+        step = step_of(estimate, phase, context)
+        part = frame.filter((frame["phase"] == phase) & (frame["context_tokens"] == step.context_tokens)).to_dicts()
+        pairs = list(zip(step.costs.activity.components, step.costs.costs, strict=True))
+        assert [(a.component, c.seconds, a.operations, bound_of(a, c)) for a, c in pairs] == [
+            (row["component"], row["seconds"], row["operations"], row["bound"]) for row in part
+        ]
+        assert step.seconds == pytest.approx(sum(row["seconds"] * row["count"] for row in part), rel=1e-12)
+
+
+def test_the_last_step_is_what_is_meant_when_no_context_is_given(estimate_of):
+    assert step_of(estimate_of("default"), "decode").context_tokens == 1151
+
+
+@pytest.mark.parametrize(
+    ("component", "name"),
+    [
+        ("qkv_projection", "QKV projection"),
+        ("rope", "RoPE"),
+        ("kv_save", "KV save"),
+        ("lm_head_all_gather", "LM head all gather"),
+        ("post_attention_norm", "Post attention norm"),
+    ],
+)
+def test_components_read_as_people_write_them(component, name):
+    assert component_name(component) == name
+
+
+@pytest.mark.parametrize("count", [1, 2, 12, 13, 500, 501, 100_000])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_thinning_keeps_ends_and_what_must_stay(count, logarithmic):
+    always = [index for index in (3, 7, count // 2) if index < count]
+    kept = kept_indices(count, 12, always, logarithmic=logarithmic)
+    assert kept == sorted(set(kept))
+    assert len(kept) <= 12
+    assert {0, count - 1, *always} <= set(kept)
+
+
+def test_thinning_never_passes_its_limit_even_when_more_must_stay():
+    assert len(kept_indices(1_000, 10, range(100))) == 10
+    assert kept_indices(1_000, 10, range(100))[-1] == 999

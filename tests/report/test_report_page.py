@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from itertools import pairwise
+from urllib.parse import unquote
+
+import pytest
+
+from blueprint_nb.analysis.step import step_of
+from blueprint_nb.report import render_report
+from blueprint_nb.report.saved_inputs import ELEMENT_ID
+from blueprint_nb.units import format_percent, format_seconds, three_digits
+
+ALL = ("default", "dense_with_drop", "too_large", "one_token", "one_step", "long", "hostile")
+
+
+def test_the_verdict_comes_first_with_sign_words_and_colour(page_of, estimate_of):
+    page = page_of("default")
+    first = page.all("section")[0]
+    assert first.attributes["class"] == "verdict fits"
+    assert "✓ Fits" in first.text
+    for part in estimate_of("default").verdict.parts:
+        assert part in first.text
+
+
+def test_what_does_not_fit_says_what_is_short_and_what_would_fit(page_of, estimate_of):
+    first = page_of("too_large").all("section")[0]
+    assert first.attributes["class"] == "verdict short"
+    assert "✕ Does not fit" in first.text
+    assert estimate_of("too_large").verdict.fix in first.text
+
+
+def test_headline_figures_are_the_estimates(page_of, estimate_of):
+    estimate, page = estimate_of("default"), page_of("default")
+    shown = dict(zip((e.text for e in page.all("dt")), (e.text for e in page.all("dd")), strict=True))
+    assert shown == {
+        "Prefill": format_seconds(estimate.prefill_seconds),
+        "Mean decode step": format_seconds(estimate.mean_decode_step_seconds),
+        "Whole request": format_seconds(estimate.model_execution_seconds),
+        "Tokens/s a replica": three_digits(estimate.tokens_per_second),
+        "Tokens/s a sequence": three_digits(estimate.tokens_per_second_per_sequence),
+        "Devices": "2",
+    }
+
+
+@pytest.mark.parametrize(("label", "phase"), [("Prefill", "prefill"), ("Last decode step", "decode")])
+def test_component_tables_are_the_estimates(page_of, estimate_of, label, phase):
+    head, *rows = page_of("default").rows(label)
+    step = step_of(estimate_of("default"), phase)
+    assert head == ["Component", "Time", "Share", "Executions", "Bound", "Why"]
+    assert len(rows) == len(step.costs.costs)
+    for row, activity, cost in zip(rows, step.costs.activity.components, step.costs.costs, strict=True):
+        seconds = cost.seconds * activity.executions
+        assert row[1:3] == [format_seconds(seconds), format_percent(seconds / step.seconds)]
+
+
+def test_memory_is_a_table_that_lines_up_on_its_points(page_of, estimate_of):
+    memory = estimate_of("default").memory
+    rows = {row[0]: row[1:] for row in page_of("default").rows("Memory by part")}
+    assert rows["Weights"] == [f"{memory.weights_bytes / 2**30:.2f}"] * 2
+    assert rows["All parts"][0] == f"{memory.total_bytes / 2**30:.2f}"
+    assert rows["Usable"] == ["80.00", "80.00"]
+    assert rows["Left, or short"][0] == f"✓ {(memory.usable_bytes - memory.total_bytes) / 2**30:.2f} left"
+
+
+def test_decode_steps_show_both_ends_and_the_efficiency_step(page_of):
+    head, *rows = page_of("dense_with_drop").rows("Decode steps")
+    assert head[-1] == "Note"
+    assert (rows[0][0], rows[-1][0]) == ("65", "163")
+    assert [row[0] for row in rows if row[-1]] == ["97"]
+    assert [row[-1] for row in rows if row[-1]] == ["▼ efficiency step"]
+
+
+def test_mappings_are_listed_with_what_is_not_offered_and_why(page_of):
+    page = page_of("default")
+    head, *rows = page.rows("Mappings")
+    assert head[:5] == ["TP", "PP", "Devices", "Fits", "Memory (GiB)"]
+    assert rows[0][:4] == ["1", "1", "1", "✓ fits"]
+    items = [item.text for item in page.all("li")]
+    assert "TP 3, 5–7, 9–15: must divide the 32 attention heads" in items
+    assert "PP 3, 5–7, 9–15: must divide the 32 blocks" in items
+    chosen = [row for row in page.all("tr") if row.attributes.get("aria-current") == "true"]
+    assert len(chosen) == 1
+
+
+def test_a_mapping_that_does_not_fit_says_so_in_words(page_of):
+    rows = page_of("too_large").rows("Mappings")
+    assert rows[1][3] == "✕ 684.7 GiB short"
+
+
+def test_digests_version_sources_and_limits_are_there(html_of, estimate_of, page_of):
+    page, estimate = page_of("dense_with_drop"), estimate_of("dense_with_drop")
+    digests = dict(row for row in page.rows("Digests") if len(row) == 2)
+    assert digests["Model (ModelIR)"] == estimate.lowered.model.digest
+    assert digests["Prefill plan (PortablePlanIR)"] == estimate.prefill_plan.digest
+    assert digests["System revision"] == estimate.inputs.system.revision
+    assert digests["Last decode plan (PortablePlanIR)"] == estimate.decode_digests[-1]
+    items = " ".join(item.text for item in page.all("li"))
+    assert "Derived, not measured." in items
+    assert "Decoder stack only (template dense-mha): no embedding, final norm or LM head" in items
+    assert "Serial composition" in items
+    assert "sampling, tokenizer, host, scheduling, queueing, launch floors" in items
+    assert "The decode steps at contexts 97 do: a fault of the curve, not of the machine." in items
+    sources = page.rows("Sources of the system's figures")
+    assert ["memory.capacity_gib", "80", "reference model (Blueprinting), preset a100_80g"] in sources
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_a_report_stays_under_one_and_a_half_megabytes(html_of, case):
+    assert len(html_of(case).encode()) < 1_500_000
+
+
+@pytest.mark.parametrize("case", ["default", "hostile"])
+def test_a_report_asks_no_host_for_anything(page_of, case):
+    page = page_of(case)
+    for element in page.elements:
+        for name in ("src", "href", "action", "data", "poster", "srcset"):
+            target = element.attributes.get(name) or ""
+            assert not target or target.startswith(("#", "data:")), (element.tag, name, target[:80])
+    assert not page.all("link")
+    (policy,) = page.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert policy.attributes["content"].startswith("default-src 'none';")
+
+
+def test_styles_ask_for_nothing_either(page_of):
+    for style in page_of("default").all("style"):
+        assert "url(" not in style.text
+        assert "@import" not in style.text
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_every_table_and_a_drawing_of_every_chart_are_there_without_scripts(html_of, page_of, case):
+    html = re.sub(r"<script\b.*?</script>", "", html_of(case), flags=re.DOTALL)
+    places = html.count("data-chart=")
+    assert places == (3 if case == "one_token" else 5)
+    assert html.count("<noscript><svg") == places
+    assert len(page_of(case).rows("Mappings")) > 1
+    assert len(page_of(case).rows("Prefill")) > 1
+
+
+def test_names_from_profiles_are_text_everywhere(html_of, page_of):
+    html, page = html_of("hostile"), page_of("hostile")
+    assert "<script>alert" not in html
+    assert "</style>" in html
+    assert html.count("</style>") == len(page.all("style"))
+    # The page's own scripts: five charts, the inputs, Vega, and what draws.
+    assert len(page.all("script")) == 8
+    assert page.all("h1")[0].text.startswith("<script>alert('x')</script>\"&</style> on <script>")
+
+
+def test_hostile_names_survive_inside_json(page_of):
+    (block,) = page_of("hostile").all("script", id=ELEMENT_ID)
+    assert json.loads(block.text)["inputs"]["model"]["name"] == "<script>alert('x')</script>\"&</style>"
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_ids_are_unique_and_headings_skip_no_level(page_of, case):
+    page = page_of(case)
+    ids = [e.attributes["id"] for e in page.elements if e.attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_links_within_the_page_lead_somewhere(page_of):
+    page = page_of("one_token")
+    ids = {e.attributes.get("id") for e in page.elements}
+    inside = [e.attributes["href"][1:] for e in page.all("a") if e.attributes["href"].startswith("#")]
+    assert inside
+    assert set(inside) <= ids
+
+
+def test_language_title_and_view_are_said(page_of):
+    page = page_of("default")
+    assert page.all("html")[0].attributes["lang"] == "en"
+    assert page.all("title")[0].text == "llama-3.1-8b on h100_80g_nvl8 · blueprint-nb"
+
+
+def test_downloads_hold_the_estimates_figures(page_of, estimate_of):
+    estimate = estimate_of("default")
+    links = {
+        e.attributes["download"]: e.attributes["href"]
+        for e in page_of("default").all("a")
+        if "download" in e.attributes
+    }
+    assert set(links) == {"decode.csv", "components.csv", "mappings.csv", "inputs.json"}
+    steps = list(csv.DictReader(io.StringIO(unquote(links["decode.csv"].split(",", 1)[1]))))
+    assert [float(row["seconds"]) for row in steps] == estimate.decode_seconds.tolist()
+    assert [row["plan_digest"] for row in steps] == estimate.decode_digests
+    rows = list(csv.DictReader(io.StringIO(unquote(links["components.csv"].split(",", 1)[1]))))
+    total = sum(float(row["seconds"]) * int(row["count"]) for row in rows if row["phase"] == "prefill")
+    assert total == pytest.approx(estimate.prefill_seconds, rel=1e-12)
+
+
+def test_a_long_request_says_how_many_steps_its_download_holds(page_of):
+    labels = [e.text for e in page_of("long").all("a") if e.attributes.get("download") == "decode.csv"]
+    assert labels == ["1,000 of the 29,999 decode steps as CSV"]
+
+
+def test_one_generated_token_has_no_decode_and_says_so(page_of, html_of):
+    assert "There is no decode step: the one generated token comes from the prefill." in html_of("one_token")
+    assert page_of("one_token").rows("Last decode step") == []
+
+
+def test_equal_inputs_give_equal_pages(html_of, estimate_of):
+    assert render_report(estimate_of("one_step")) == html_of("one_step")
