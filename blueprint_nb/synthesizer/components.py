@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..ir.distributed import Collective, Scope, Unit
-
-NOTHING: Final = "0"
+from .formula import NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from ..ir.model_ir import BlockAttributes, ModelIR, ModelOperation
 from ..mapping import TransformerInferenceMappingSpec
 from .buffers import stage_buffers
 from .components import ComponentRule
-from .formula import evaluate, names
+from .formula import NOTHING, evaluate, names
 from .legality import require_legal
 from .parts import ModelParts
 from .sizes import formula_sizes, shard
@@ -110,8 +110,8 @@ def _forms(rule: ComponentRule, symbols: dict[str, int]) -> dict[str, LinearForm
 
 
 def _origin(rule: ComponentRule, operation: ModelOperation, symbols: dict[str, int]) -> Origin:
-    formulas = {name: getattr(rule, name) for name in ("weights", *QUANTITIES) if getattr(rule, name) != "0"}
-    used = set().union(*(names(formula) for formula in formulas.values())) & symbols.keys()
+    formulas = {name: getattr(rule, name) for name in ("weights", *QUANTITIES) if getattr(rule, name) != NOTHING}
+    used = frozenset().union(*(names(formula) for formula in formulas.values())) & symbols.keys()
     return Origin(
         operation=operation.id,
         made_by=DistributeTransformerInferencePass.__name__,

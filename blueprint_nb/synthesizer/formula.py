@@ -16,6 +16,9 @@ from ..workload import STATISTICS
 
 Value = LinearForm | int
 
+NOTHING: Final = "0"
+_ZERO: Final = LinearForm()
+
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Value, Value], Value]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -25,13 +28,16 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[Value, Value], Value]]] = {
 
 def evaluate(formula: str, symbols: Mapping[str, Value]) -> LinearForm:
     """The form of `formula`. Statistics stand for themselves; every other name must be in `symbols`."""
+    if formula == NOTHING:
+        return _ZERO
     value = _value(_parsed(formula), symbols)
     return value if isinstance(value, LinearForm) else LinearForm(constant=value)
 
 
-def names(formula: str) -> set[str]:
+@lru_cache(maxsize=512)
+def names(formula: str) -> frozenset[str]:
     """Every name in `formula`."""
-    return {node.id for node in ast.walk(_parsed(formula)) if isinstance(node, ast.Name)}
+    return frozenset(node.id for node in ast.walk(_parsed(formula)) if isinstance(node, ast.Name))
 
 
 @lru_cache(maxsize=512)
