@@ -34,6 +34,17 @@ def content(value: object) -> Any:
     raise TypeError(f"no canonical form for {type(value).__name__}")
 
 
+def plain(value: Any) -> Any:
+    """`value` as JSON data for a reader: records whole, sets in an order that no hash seed changes."""
+    if isinstance(value, Record):
+        return plain(value.model_dump())
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (frozenset, set)):
+        return sorted(value)
+    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+
+
 def canonical_json(value: object) -> str:
     """The one JSON text of `value`'s content."""
     return json.dumps(content(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from .._canonical import content
+from .._canonical import content, plain
 from ..version import __version__
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def estimate_content(estimate: Estimate) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "inputs": content(estimate.inputs),
+        "inputs": plain(estimate.inputs),
         "digests": digests(estimate),
         "seconds": {
             "prefill": estimate.prefill_seconds,

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import altair as alt
 
 _WIDEST_LINEAR: Final = 4
+_EARLY: Final = 0.2
 TITLE: Final = "visible context (tokens)"
 
 
 def is_wide(first: int, last: int) -> bool:
     """Whether contexts from `first` to `last` read better on a logarithmic axis."""
     return last > _WIDEST_LINEAR * first
+
+
+def is_early(context: int, first: int, last: int) -> bool:
+    """Whether `context` stands in the first fifth of the axis, where words left of it would leave the chart."""
+    if is_wide(first, last):
+        return math.log(context / first) < _EARLY * math.log(last / first)
+    return context - first < _EARLY * (last - first)
 
 
 def context_axis(first: int, last: int, *, label: str = TITLE) -> alt.X:

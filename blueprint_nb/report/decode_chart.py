@@ -11,7 +11,7 @@ from ..analysis import Estimate
 from ..analysis.step import step_of
 from ..units import format_count, format_seconds, three_digits, time_unit
 from .component_names import component_name
-from .context_axis import context_axis, is_wide
+from .context_axis import context_axis, is_early, is_wide
 from .theme import FLOOR, GHOST_DASH, TROUBLE, Table, data, finished, ink, layered, message_chart, title
 from .thinning import CHART_POINTS, kept_indices
 
@@ -96,18 +96,18 @@ def _rows(estimate: Estimate, scale: float) -> Table:
 
 
 def _drop_rows(estimate: Estimate, scale: float) -> Table:
-    first = estimate.inputs.request.prompt_tokens + 1
+    contexts = estimate.decode_contexts
     drops = estimate.latency_drops[: CHART_POINTS // 2]
     rows: Table = []
     for number, context in enumerate(drops):
-        before, after = (float(estimate.decode_seconds[context - first + shift]) for shift in (-1, 0))
+        before, after = (float(estimate.decode_seconds[context - contexts[0] + shift]) for shift in (-1, 0))
         many = f" ({len(drops)} in all)" if len(drops) > _MOST_LABELLED else ""
         rows.append(
             {
                 "context_tokens": context,
                 "value": before / scale,
                 "label": f"{DROP_LABEL}{many}" if number == 0 or not many else "",
-                "is_early": context - first < len(estimate.decode_contexts) // 5,
+                "is_early": is_early(context, int(contexts[0]), int(contexts[-1])),
                 "what": f"{format_seconds(before)} → {format_seconds(after)} at context {format_count(context)}",
                 "where": ", ".join(_faster_components(estimate, context)),
                 "why": "a step of the cost mode's efficiency curve, not a behaviour of the machine",

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
+from .._canonical import plain
 from ..analysis import RequestInputs
 from ..errors import InvalidInputError
 from ..version import __version__
@@ -17,16 +18,7 @@ ELEMENT_ID: Final = "blueprint-nb-inputs"
 
 def saved_inputs(inputs: RequestInputs) -> dict[str, Any]:
     """JSON data of `inputs`, sources and provenance too."""
-    return {"schema": SCHEMA, "version": __version__, "inputs": _plain(inputs.model_dump(exclude_unset=True))}
-
-
-def _plain(value: Any) -> Any:
-    """As JSON data; a set in an order that no hash seed changes."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (frozenset, set)):
-        return sorted(value)
-    return [_plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+    return {"schema": SCHEMA, "version": __version__, "inputs": plain(inputs.model_dump(exclude_unset=True))}
 
 
 def read_inputs(path: Path) -> RequestInputs:
