@@ -85,7 +85,7 @@ def test_a_context_beyond_the_sequence_length_is_held_and_explained(explorer):
     explorer.panel.prompt_tokens.slider.value = 131_072
     assert explorer.state.prompt_tokens == 130_945
     assert explorer.panel.prompt_tokens.box.value == 130_945
-    assert "held at 130,945" in explorer.panel.prompt_tokens.hint.value
+    assert "Prompt held at 130,945" in explorer.panel.generated_tokens.hint.value
     assert explorer.errors.value == ""
 
 

@@ -20,7 +20,7 @@ class Control(ipywidgets.VBox):
     """One field: its widgets in a row, and a line below. Reports what the user does, not what `show` does."""
 
     def __init__(self, field: str, row: Sequence[Any], moved: Moved, kind: str) -> None:
-        self._field = field
+        self.field = field
         self._moved = moved
         self._showing = False
         self.hint = ipywidgets.HTML()
@@ -30,6 +30,7 @@ class Control(ipywidgets.VBox):
         super().__init__((box, self.hint))
         self.add_class("bp-control")
         self.add_class(f"bp-{kind}")
+        self.add_class(f"bp-of-{field}")
 
     def show_hint(self, note: str, reason: str) -> None:
         """What was changed for the user, then why other values aren't offered."""
@@ -38,7 +39,7 @@ class Control(ipywidgets.VBox):
     def report(self, change: Any) -> None:
         """Passes a user's change on."""
         if not self._showing:
-            self._moved(self._field, change["new"])
+            self._moved(self.field, change["new"])
 
     @contextmanager
     def showing(self) -> Iterator[None]:
@@ -86,15 +87,15 @@ class NumberControl(Control):
     """A slider that grows by factors, and a box for any number."""
 
     def __init__(self, field: str, label: str, meaning: str, moved: Moved) -> None:
+        self.label = label
         self.slider = stops_slider((1,), 1, readout=False, tooltip=meaning, continuous_update=True)
         self.box = ipywidgets.IntText(description=label, tooltip=meaning, continuous_update=False)
         super().__init__(field, (self.box, self.slider), moved, "number")
         for part in (self.slider, self.box):
             part.observe(self.report, "value")
 
-    def show(self, most: int, value: int, note: str, reason: str) -> None:
+    def show(self, most: int, value: int) -> None:
         """Stops up to `most`; the box at `value`, the slider at the stop below it."""
         with self.showing():
             move_slider(self.slider, ladder(most), value)
             self.box.value = value
-        self.show_hint(note, reason)

@@ -93,7 +93,8 @@ def _tensor_parallel(model: TransformerModelSpec, system: SystemProfile) -> Choi
         if fault := tensor_parallel_fault(block, ranks):
             faults.setdefault(fault, []).append(ranks)
     if beyond := [ranks for ranks in legal if ranks > tier.max_ranks]:
-        faults[f"more than the {tier.max_ranks:,} ranks of network tier 0 ({tier.name})"] = beyond
+        size = f"{tier.max_ranks:,} rank{'s' if tier.max_ranks > 1 else ''}"
+        faults[f"more than the {size} of network tier 0 ({tier.name})"] = beyond
     return Choice(tuple(ranks for ranks in legal if ranks <= tier.max_ranks), _reasons(faults))
 
 

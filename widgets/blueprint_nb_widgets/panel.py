@@ -61,11 +61,11 @@ class Panel(ipywidgets.VBox):
             getattr(self, field).show(choice, value, note)
 
     def _show_request(self, settled: Settled) -> None:
-        most, state, notes = settled.options.most_context_tokens, settled.state, settled.notes
+        """One line below the three numbers has all that is to say about them, so that none of them moves."""
+        most, state = settled.options.most_context_tokens, settled.state
+        controls = (self.batch_size, self.prompt_tokens, self.generated_tokens)
+        for control, limit in zip(controls, (MOST_SEQUENCES, most, most), strict=True):
+            control.show(limit, getattr(state, control.field))
+        said = [f"{c.label} {settled.notes[c.field]}" for c in controls if c.field in settled.notes]
         rule = f"prompt + generated − 1 ≤ {most:,}, the sequence length"
-        for field, limit, reason in (
-            ("batch_size", MOST_SEQUENCES, ""),
-            ("prompt_tokens", most, ""),
-            ("generated_tokens", most, rule),
-        ):
-            getattr(self, field).show(limit, getattr(state, field), notes.get(field, ""), reason)
+        self.generated_tokens.show_hint("; ".join(said), "" if said else rule)

@@ -14,6 +14,10 @@ from blueprint_nb import Estimate
 from .error_line import ErrorLine
 from .markup import escape
 
+# In a browser tab, before JupyterLab takes the click: its own viewer of HTML files runs no scripts before it is told to
+# trust the file.
+_OPEN = "event.stopImmediatePropagation(); window.open(this.href, '_blank'); return false"
+
 
 class ReportButton(ipywidgets.Button):
     """Writes to the kernel's working folder, which is the notebook's."""
@@ -35,7 +39,8 @@ class ReportButton(ipywidgets.Button):
 
     def _show(self, path: Path) -> None:
         # An output, not an HTML widget: JupyterLab resolves links of outputs against the notebook's folder.
-        link = f'<a href="{escape(path.name)}" target="_blank">{escape(path.name)}</a>'
+        name = escape(path.name)
+        link = f'<a href="{name}" target="_blank" onclick="{_OPEN}">{name}</a>'
         html = f'<span class="bp-report">Report written: {link}</span>'
         text = f"Report written: {path.name}"
         self.line.outputs = (
