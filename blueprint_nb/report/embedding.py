@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from dataclasses import dataclass
@@ -46,10 +48,10 @@ def json_for_script(value: Any) -> Markup:
 
 
 @lru_cache(maxsize=1)
-def vega_bundle() -> Markup:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
+def vega_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script: gzip, in base64, which is half of what the script takes."""
     script = vlc.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
-    return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
+    return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode("ascii")
 
 
 def _version() -> str:

@@ -21,6 +21,15 @@ CASES: dict[str, Callable[[], bp.Estimate]] = {
     "one_token": lambda: bp.estimate("llama-3.1-8b", "h100_80g_nvl8", generated_tokens=1),
     "one_step": lambda: bp.estimate("llama-3.1-8b", "h100_80g_nvl8", generated_tokens=2),
     "long": lambda: bp.estimate("llama-3.1-8b", "h100_80g_nvl8", batch_size=8, generated_tokens=30_000),
+    "largest": lambda: bp.estimate(
+        "llama-3.1-405b",
+        "h100_80g_nvl8",
+        tensor_parallel=8,
+        pipeline_parallel=2,
+        batch_size=64,
+        prompt_tokens=4096,
+        generated_tokens=20_000,
+    ),
     "hostile": lambda: _hostile(),
 }
 

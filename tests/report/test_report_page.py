@@ -199,7 +199,7 @@ def test_downloads_hold_the_estimates_figures(page_of, estimate_of):
 
 def test_a_long_request_says_how_many_steps_its_download_holds(page_of):
     labels = [e.text for e in page_of("long").all("a") if e.attributes.get("download") == "decode.csv"]
-    assert labels == ["1,000 of the 29,999 decode steps as CSV"]
+    assert labels == ["4,096 of the 29,999 decode steps as CSV"]
 
 
 def test_one_generated_token_has_no_decode_and_says_so(page_of, html_of):

@@ -1,13 +1,27 @@
-for (const place of document.querySelectorAll("[data-chart]")) {
-  const spec = JSON.parse(document.getElementById(place.dataset.chart).textContent);
-  const options = {
-    mode: "vega-lite",
-    renderer: "svg",
-    ast: true,
-    actions: { export: true, source: false, compiled: false, editor: false },
-    tooltip: { theme: "custom" },
-  };
-  vegaEmbed(place, spec, options).catch((error) => {
-    place.textContent = `This chart could not be drawn: ${error.message}. Its figures are in the table.`;
-  });
+const options = {
+  mode: "vega-lite",
+  renderer: "svg",
+  ast: true,
+  actions: { export: true, source: false, compiled: false, editor: false },
+  tooltip: { theme: "custom" },
+};
+
+async function loadVega() {
+  const packed = Uint8Array.from(atob(document.getElementById("vega").textContent), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(unpacked).text();
+  document.head.append(script);
 }
+
+async function draw(place, loaded) {
+  try {
+    await loaded;
+    await vegaEmbed(place, JSON.parse(document.getElementById(place.dataset.chart).textContent), options);
+  } catch (error) {
+    place.textContent = `This chart could not be drawn: ${error.message}. Its figures are in the table.`;
+  }
+}
+
+const loaded = loadVega();
+for (const place of document.querySelectorAll("[data-chart]")) draw(place, loaded);
