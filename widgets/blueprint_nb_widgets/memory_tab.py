@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blueprint_nb import Estimate
 from blueprint_nb.report.charts import memory_chart
-from blueprint_nb.units import format_count, format_gib, format_percent
+from blueprint_nb.units import format_bytes, format_count, format_percent
 
 from .drawing import CHART_HEIGHT, Drawing, Look, Tab
 from .markup import table
@@ -34,7 +34,7 @@ def _parts_html(estimate: Estimate) -> str:
     memory = estimate.memory
     sizes = {part: getattr(memory, field) for part, field in _PARTS.items()}
     sizes |= {"all parts": memory.total_bytes, "usable": memory.usable_bytes, "capacity": memory.capacity_bytes}
-    rows = [(part, format_gib(size), format_percent(size / memory.usable_bytes)) for part, size in sizes.items()]
+    rows = [(part, format_bytes(size), format_percent(size / memory.usable_bytes)) for part, size in sizes.items()]
     point = f"{memory.peak_phase} at context {format_count(memory.peak_context_tokens)}"
     caption = f"Fullest device at the fullest point: {point}"
     return table(caption, ("part", "memory", "of usable"), rows, marked_row=len(_PARTS))
