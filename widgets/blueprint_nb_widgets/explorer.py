@@ -9,6 +9,7 @@ import ipywidgets
 
 from blueprint_nb import Estimate, SystemProfile, TransformerModelSpec, load_model, load_system
 from blueprint_nb.catalog import model_names, system_names
+from blueprint_nb.errors import unknown_name
 
 from .components_tab import ComponentsTab
 from .debounce import Debounce
@@ -63,7 +64,7 @@ class Explorer(ipywidgets.VBox):
             datatype=datatype,
             mode=mode or options_for(self._models.given, self._systems.given).mode.offered[-1],
         )
-        self._estimate = state.estimate()
+        self._estimate, self._estimated = state.estimate(), state
         self._settled = settle(state)
         self._recompute = Debounce(self._compute)
         super().__init__(self._make_parts(tab))
@@ -87,7 +88,10 @@ class Explorer(ipywidgets.VBox):
     def _make_parts(self, tab: str) -> tuple[Any, ...]:
         self.errors = ErrorLine()
         self.panel = Panel(self._moved, self._models.names, self._systems.names)
-        self.result = ResultView((LatencyTab(), MemoryTab(), ComponentsTab(), MappingTab()), tab, self._turned)
+        tabs = {one.title: one for one in (LatencyTab(), MemoryTab(), ComponentsTab(), MappingTab())}
+        if tab not in tabs:
+            raise unknown_name("tab", tab, tabs)
+        self.result = ResultView(tabs, tab, self._turned)
         self.pin = Pin(lambda: self._estimate, self._turned)
         self.report = ReportButton(lambda: self._estimate, self.errors)
         self.verdict = ipywidgets.HTML()
@@ -118,15 +122,19 @@ class Explorer(ipywidgets.VBox):
     def _compute(self) -> None:
         """Where this fails, the last good result stays, greyed, and the error stands below it."""
         with self.errors.catching():
-            self._estimate = self.state.estimate()
-            self._draw()
-            self.errors.clear()
-            self.remove_class("bp-stale")
+            self._estimate, self._estimated = self.state.estimate(), self.state
+            self._show()
 
     def _turned(self) -> None:
-        """Another tab, phase or pin: the result is the same."""
+        """Another tab, phase, pin or width: the result is the same."""
         with self.errors.catching():
-            self._draw()
+            self._show()
+
+    def _show(self) -> None:
+        self._draw()
+        if self._estimated is self.state:
+            self.errors.clear()
+            self.remove_class("bp-stale")
 
     def _draw(self) -> None:
         self.result.draw(self._estimate, self.pin.estimate)

@@ -6,7 +6,7 @@ one, whose chart is replaced in place, and only the tab in front is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import altair
@@ -25,8 +25,8 @@ _PADDING = 5
 class ResultView(ipywidgets.VBox):
     """Calls `turned` when another tab or phase comes to the front, or the place for charts gets another width."""
 
-    def __init__(self, tabs: Sequence[Tab], front: str, turned: Callable[[], None]) -> None:
-        self._tabs = {tab.title: tab for tab in tabs}
+    def __init__(self, tabs: Mapping[str, Tab], front: str, turned: Callable[[], None]) -> None:
+        self._tabs = tabs
         self._turned = turned
         self.titles = ipywidgets.ToggleButtons(options=tuple(self._tabs), value=front)
         self.titles.add_class("bp-tabs")
