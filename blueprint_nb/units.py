@@ -47,7 +47,7 @@ def format_seconds(seconds: float) -> str:
 def format_bytes(count: float) -> str:
     """Capacity in binary units: 4.73 GiB."""
     for scale, unit in _BINARY_UNITS:
-        if abs(count) >= scale:
+        if abs(count) >= scale * 0.9995:
             return f"{three_digits(count / scale)} {unit}"
     return f"{three_digits(count)} B"
 

@@ -211,7 +211,8 @@ def device_bytes(
     h, tokens, blocks = model.hidden_size, batch * query, model.block_count // stages
     heads = model.attention_heads // ranks
     key_value = max(1, model.key_value_heads // ranks) * model.attention_head_size
-    up = model.feedforward_size // ranks * (2 if model.mlp == "gated" else 1)
+    # Gate, up and what the activation makes of them are held at once.
+    up = model.feedforward_size // ranks * (3 if model.mlp == "gated" else 1)
     largest = max(tokens * (heads * model.attention_head_size + 2 * key_value), tokens * up)
     if unfused:
         largest = max(largest, batch * heads * query * context)
@@ -226,7 +227,7 @@ def device_bytes(
             if stage == stages - 1:
                 table = 0 if model.tied_embeddings and stages == 1 else rows * h
                 weights += table + norm_weights(model) + rows * ("lm_head" in model.biases)
-                biggest = max(biggest, batch * rows)
+                biggest = max(biggest, batch * rows * ranks)
         parts = {
             "weights_bytes": weights * element,
             "kv_cache_bytes": 2 * blocks * batch * context * key_value * element,

@@ -13,6 +13,7 @@ from .lowering import lower, stack_block
 from .memory import peak_memory
 
 _MOST_RANKS = 64
+"""Largest TP that is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def smallest_fix(inputs: RequestInputs) -> Fix | None:
     """The mapping with the fewest devices that holds the request, else the largest batch that fits as it is mapped.
 
     Where as it is mapped not even one sequence fits, the largest batch on the first mapping that holds one; None where
-    no legal mapping of up to 64 ranks does.
+    no legal mapping does.
     """
     candidates = candidate_mappings(inputs)
     for tensor_parallel, pipeline_parallel in candidates:

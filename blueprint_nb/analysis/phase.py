@@ -12,7 +12,7 @@ from ..system import SystemProfile
 
 @dataclass(frozen=True)
 class PhaseEstimate:
-    """What one phase costs. Seconds are of one device's serial work, all executions counted."""
+    """What one phase costs. Seconds are of all stages in turn, all executions counted."""
 
     plan: BoundPlan
     costs: CostBlock

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cost import CostBlock
-from ..units import format_count, format_gib, format_percent, three_digits, time_unit
+from ..units import format_bytes, format_count, format_gib, format_percent, three_digits, time_unit
 from .memory_search import Fix, smallest_fix
 
 if TYPE_CHECKING:
@@ -47,13 +47,14 @@ def verdict_of(estimate: Estimate) -> Verdict:
     held = (
         f"{format_gib(memory.total_bytes).removesuffix(' GiB')} of {format_gib(memory.usable_bytes)} usable per device"
     )
-    missing = "" if memory.fits else f", {format_gib(memory.total_bytes - memory.usable_bytes)} short"
+    missing = "" if memory.fits else f", {format_bytes(memory.total_bytes - memory.usable_bytes)} short"
+    costs = estimate.prefill.costs if estimate.decode_costs is None else estimate.decode_costs
     return Verdict(
         fits=memory.fits,
         headline="Fits" if memory.fits else "Does not fit",
         memory=held + missing,
         latency=_latency(estimate),
-        bound=_bound(estimate.prefill.costs if estimate.decode_costs is None else estimate.decode_costs),
+        bound=_bound(costs, adds_terms=estimate.inputs.system.processing_mode == "no_overlap"),
         throughput=_throughput(estimate),
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
     )
@@ -72,11 +73,14 @@ def _latency(estimate: Estimate) -> str:
     return f"decode {arrow} at contexts {contexts[0]}–{contexts[1]}"
 
 
-def _bound(costs: CostBlock) -> str:
+def _bound(costs: CostBlock, adds_terms: bool) -> str:
+    """The term with most of the time: all terms of a component where they add up, its largest where they overlap."""
     seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
     for activity, cost in zip(costs.activity.components, costs.costs, strict=True):
         terms = {name: _total(getattr(cost, f"{name}_seconds"), costs) for name in seconds}
-        seconds[max(terms, key=lambda name: terms[name])] += _total(cost.seconds, costs) * activity.executions
+        counted = terms if adds_terms else [max(terms, key=lambda name: terms[name])]
+        for name in counted:
+            seconds[name] += terms[name] * activity.executions
     largest = max(seconds, key=lambda name: seconds[name])
     return f"{largest}-bound ({format_percent(seconds[largest] / sum(seconds.values()))} of the time)"
 
@@ -95,10 +99,11 @@ def _throughput(estimate: Estimate) -> str:
 def _fix(estimate: Estimate, fix: Fix | None) -> str:
     batch, mapping = estimate.inputs.request.batch_size, estimate.inputs.mapping
     if fix is None:
-        return "no mapping of up to 64 ranks holds even one such sequence: shorten it or use a smaller datatype"
-    layout = f"TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices)"
+        return "no legal TP × PP holds even one such sequence: shorten it or use a smaller datatype"
+    replica = " a replica" if mapping.replicas > 1 else ""
+    layout = f"TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices{replica})"
     if fix.batch_size == batch:
         return f"fits with {layout}"
     as_it_is = (fix.tensor_parallel, fix.pipeline_parallel) == (mapping.tensor_parallel, mapping.pipeline_parallel)
     where = "" if as_it_is else f" on {layout}"
-    return f"fits with batch {fix.batch_size} instead of {batch}{where}; no mapping of up to 64 ranks holds all of it"
+    return f"fits with batch {fix.batch_size} instead of {batch}{where}; no legal TP × PP holds all of it"

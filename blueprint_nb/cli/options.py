@@ -91,7 +91,7 @@ def pricing(function: Function) -> Function:
             "--mode",
             default="system-evidence",
             metavar="NAME",
-            help="peak-only: datasheet peaks. system-evidence: peaks times the system's efficiency curves.",
+            help="peak-only: the system's peaks. system-evidence: peaks times the system's efficiency curves.",
         ),
         click.option(
             "--attention",

@@ -18,8 +18,8 @@ _UNITS = (
     ("_mb", "MB"),
     ("ranks", "ranks"),
     ("compute_units", "units"),
-    ("message_multiple", "× message"),
-    ("rank_coefficient", "× message / ranks"),
+    ("message_multiple", "× message is sent"),
+    ("rank_coefficient", "÷ ranks, of what is sent"),
     ("usable_fraction", "of the capacity"),
     ("fraction", "of the peak"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from .speech import Command
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_POINTS = 20_000_000
 Writer = Callable[["pl.DataFrame", IO[bytes]], Any]
 WRITERS: dict[str, Writer] = {
     ".csv": lambda frame, file: frame.write_csv(file),
@@ -57,7 +55,6 @@ def sweep(
     A list is numbers and ranges: 1,2,4 or 1024:8192:1024, which is start:stop:step with the stop included. Points
     without a legal mapping are kept, with the reason.
     """
-    _check_size(tp, pp, batch, context)
     writer = _writer(output) if output else None
     from ..catalog import load_model, load_system
     from ..front_door import sweep as swept
@@ -89,17 +86,6 @@ def sweep(
         click.echo(head)
         click.echo(components_text(frame) if by_component else points_text(frame, phase))
     _warn(frame, profile.memory.usable_bytes)
-
-
-def _check_size(*axes: list[int]) -> None:
-    points = math.prod(len(values) for values in axes)
-    if points > MOST_POINTS:
-        raise InvalidInputError(
-            "--tp × --pp × --batch × --context",
-            got=f"{points:,}",
-            rule=f"must have at most {MOST_POINTS:,} points",
-            next_step="Shorten a list.",
-        )
 
 
 def _writer(output: str) -> Writer:

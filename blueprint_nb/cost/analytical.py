@@ -97,7 +97,7 @@ def _network_seconds(
     sent = np.asarray(component.message_bytes, dtype=np.float64) * cost.message_multiple
     reached = tier.efficiency_fraction if uses_curves and tier.efficiency_fraction else 1.0
     crossing = sent + sent * cost.rank_coefficient / component.ranks
-    return tier.latency_seconds + crossing / (tier.bytes_per_second * reached)
+    return tier.latency_seconds + crossing / (tier.bytes_per_second(component.ranks) * reached)
 
 
 def carrying_tier(component: ComponentActivity, system: SystemProfile, network: NetworkTierBinding) -> NetworkTier:

@@ -29,6 +29,9 @@ class ComponentRow:
     """The work behind the bound and the rate it gets."""
 
 
+_WORTH_SAYING = 0.05
+"""Of a component's time, where the lesser term is added to the greater."""
+
 _PLACES = ("in ", "between ", "within ", "across ")
 COLUMNS = tuple(field.name for field in fields(ComponentRow))
 
@@ -54,16 +57,23 @@ def _row(estimate: Estimate, step: Step, activity: ComponentActivity, cost: Comp
 
 
 def bound_reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
-    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks"."""
+    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks"; both if both count."""
     if bound == "network":
         tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
         where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
         return f"{format_decimal(activity.message_bytes, 'B')} {where}, {format_count(activity.ranks)} ranks"
-    if bound == "compute":
-        operations = activity.operations
-        return f"{format_decimal(operations, 'FLOP')} {_rate(operations, cost.compute_seconds, 'FLOP/s')}"
     traffic = activity.read_bytes + activity.write_bytes
-    return f"{format_decimal(traffic, 'B')} {_rate(traffic, cost.memory_seconds, 'B/s')}"
+    reasons = {
+        "compute": _reason(activity.operations, cost.compute_seconds, "FLOP"),
+        "memory": _reason(traffic, cost.memory_seconds, "B"),
+    }
+    other = min(cost.compute_seconds, cost.memory_seconds)
+    adds = estimate.inputs.system.processing_mode == "no_overlap" and other > _WORTH_SAYING * cost.seconds
+    return f"{reasons.pop(bound)} + {reasons.popitem()[1]}" if adds else reasons[bound]
+
+
+def _reason(work: int, seconds: float, unit: str) -> str:
+    return f"{format_decimal(work, unit)} {_rate(work, seconds, f'{unit}/s')}"
 
 
 def _rate(work: int, seconds: float, unit: str) -> str:

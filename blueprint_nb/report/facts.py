@@ -101,6 +101,8 @@ def limits(estimate: Estimate) -> list[str]:
         "and the stages of a pipeline work on one batch in turn.",
         "Left out: sampling, tokenizer, host, scheduling, queueing, launch floors, tile and wave quantisation, and "
         "cache hits. These are times of execution, not TTFT, TPOT or end-to-end latency.",
+        "The prompts of the whole batch are prefilled at once; a server that splits them into chunks needs less "
+        "workspace.",
         _mode(estimate),
         _attention(inputs.attention),
     ]
@@ -123,7 +125,7 @@ def _scope(estimate: Estimate) -> str:
 
 def _mode(estimate: Estimate) -> str:
     if estimate.inputs.mode == "peak-only":
-        return "Mode peak-only: every efficiency is 1, so that times are a floor that no machine reaches."
+        return "Mode peak-only: every efficiency is 1, so that operations and bytes move at the peaks of the profile."
     said = "Mode system-evidence: efficiencies are step curves, so that time falls where work crosses a threshold"
     drops = estimate.latency_drops
     if not drops:
@@ -135,7 +137,7 @@ def _mode(estimate: Estimate) -> str:
 
 def _attention(kernel: str) -> str:
     return {
-        "unfused": "Attention unfused: the whole square of scores is computed and held in memory.",
+        "unfused": "Attention unfused: the whole square of scores is computed and held; its traffic is not counted.",
         "flash": "Attention flash: scores stay on chip, and what the causal mask hides is skipped.",
         "paged": "Attention paged: as flash, over a KV cache that is held in blocks of tokens.",
     }.get(kernel, f"Attention {kernel}.")

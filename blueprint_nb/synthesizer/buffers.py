@@ -1,6 +1,7 @@
 """What a rank holds: the one place where the size of KV cache, workspace and boundary buffers stands.
 
-Elements on one rank of a stage. The workspace bound is the residual stream and the largest intermediate beside it.
+Elements on one rank of a stage. The workspace bound is the residual stream and the largest intermediate beside it;
+a gated activation holds its two inputs and its output at once, and logits are held as gathered over all ranks.
 Weights are not here: they are the sum of what the stage's components hold.
 """
 
@@ -40,11 +41,11 @@ BUFFERS: Final = (
         transient=True,
         unfused_only=True,
     ),
-    BufferRule(name="workspace.mlp", kind="workspace", elements="tokens*up_width", transient=True),
+    BufferRule(name="workspace.mlp", kind="workspace", elements="tokens*(up_width + gate*inner)", transient=True),
     BufferRule(
         name="workspace.logits",
         kind="workspace",
-        elements="sequences*vocab_rows",
+        elements="sequences*vocab_rows*ranks",
         transient=True,
         at_head=True,
     ),

@@ -1,8 +1,9 @@
 """ImplementationBinding: PortablePlanIR + kernel choice -> BoundPlan.
 
 What a kernel changes about a plan, and nothing else: `unfused` attention computes the whole square of scores and
-writes it to memory; `flash` skips what the causal mask hides and keeps scores on chip (Dao et al. 2022); `paged` does
-so over a KV cache that is held in blocks of tokens (Kwon et al. 2023).
+holds it in memory (its traffic is not counted, as in the reference); `flash` skips what the causal mask hides and
+keeps scores on chip (Dao et al. 2022); `paged` does so over a KV cache that is held in blocks of tokens (Kwon et al.
+2023).
 """
 
 from __future__ import annotations

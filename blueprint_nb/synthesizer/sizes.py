@@ -46,6 +46,7 @@ def formula_sizes(parts: ModelParts, sharding: Sharding, ranks: int) -> dict[str
         "rotary_width": (sharding.query_heads + sharding.key_value_heads) * block.rotary_size,
         "repeated_rotary_width": repeated_kv_heads * block.rotary_size,
         "inner": sharding.feedforward_size,
+        "gate": gate,
         "up_width": (1 + gate) * sharding.feedforward_size,
         "vocab": sharding.vocab_rows * ranks - sharding.padded_vocab_rows,
         "vocab_rows": sharding.vocab_rows,

@@ -61,8 +61,3 @@ def fractions(steps: tuple[ComputeStep, ...] | tuple[MemoryStep, ...], work: Any
     thresholds = np.array([step.threshold for step in rising])
     table = np.array([step.fraction for step in rising])
     return table[np.searchsorted(thresholds, work, side="right") - 1]
-
-
-def step_thresholds(steps: tuple[ComputeStep, ...] | tuple[MemoryStep, ...], work: Any) -> Any:
-    """The index of the step each amount of `work` is on, 0 being the lowest; the same shape."""
-    return np.searchsorted(np.array([step.threshold for step in steps[::-1]]), work, side="right") - 1

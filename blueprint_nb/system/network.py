@@ -33,6 +33,9 @@ class NetworkTier(Record):
     name: str
     bandwidth_gb_per_s: Annotated[Number, Field(ge=1e-3, le=10**5)]
     """Of one device, in one direction."""
+    peer_bandwidth_gb_per_s: Annotated[Number, Field(ge=1e-3, le=10**5)] | None = None
+    """Of the direct link between two devices, in one direction, where there is no switch: a group of n ranks then has
+    n − 1 such links a device. None where any device reaches any other at the whole bandwidth."""
     efficiency_fraction: Fraction | None = None
     """Fraction of the bandwidth reached; None where nobody measured it."""
     max_ranks: Count
@@ -40,10 +43,12 @@ class NetworkTier(Record):
     latency_us: Annotated[Number, Field(ge=0, le=10**6)]
     collectives: dict[Collective, CollectiveCost]
 
-    @property
-    def bytes_per_second(self) -> float:
-        """Peak bandwidth of one device, in one direction."""
-        return float(self.bandwidth_gb_per_s * GIGA)
+    def bytes_per_second(self, ranks: int) -> float:
+        """Peak bandwidth that one device has to a group of `ranks`, in one direction."""
+        whole = self.bandwidth_gb_per_s
+        if self.peer_bandwidth_gb_per_s is not None:
+            whole = min(whole, self.peer_bandwidth_gb_per_s * (ranks - 1))
+        return float(whole * GIGA)
 
     @property
     def latency_seconds(self) -> float:

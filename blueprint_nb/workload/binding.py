@@ -75,10 +75,10 @@ class WorkloadBinding(Record):
     @property
     def phase(self) -> str:
         """`decode`: each sequence brings one token; `prefill`: each sees its own tokens; else `mixed`."""
-        if all(group.query_tokens == 1 for group in self.groups):
-            return str(InferencePhase.DECODE)
         if all(group.query_tokens == group.context_tokens for group in self.groups):
             return str(InferencePhase.PREFILL)
+        if all(group.query_tokens == 1 for group in self.groups):
+            return str(InferencePhase.DECODE)
         return "mixed"
 
     @property

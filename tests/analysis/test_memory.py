@@ -176,11 +176,11 @@ def test_candidates_are_legal_on_the_network_too() -> None:
         ({"model": "llama-3.1-405b"}, "fits with TP 4 × PP 3 (12 devices)"),
         (
             {"model": "llama-3.1-70b", "batch_size": 10**6},
-            "fits with batch 59 instead of 1000000 on TP 2 × PP 1 (2 devices); no mapping of up to 64 ranks holds all of it",
+            "fits with batch 53 instead of 1000000 on TP 2 × PP 1 (2 devices); no legal TP × PP holds all of it",
         ),
         (
             {"model": "llama-3.1-70b", "batch_size": 10**6, "tensor_parallel": 8},
-            "fits with batch 756 instead of 1000000; no mapping of up to 64 ranks holds all of it",
+            "fits with batch 699 instead of 1000000; no legal TP × PP holds all of it",
         ),
     ],
 )  # fmt: skip
@@ -207,9 +207,7 @@ def test_where_nothing_fits_the_verdict_says_so() -> None:
     tiny = H100.with_overrides({"memory.capacity_gib": 0.001})
     est = bp.estimate("llama-3.1-8b", tiny)
     assert smallest_fix(est.inputs) is None
-    assert est.verdict.fix == (
-        "no mapping of up to 64 ranks holds even one such sequence: shorten it or use a smaller datatype"
-    )
+    assert est.verdict.fix == ("no legal TP × PP holds even one such sequence: shorten it or use a smaller datatype")
 
 
 def test_a_count_past_2_to_the_63_on_some_mapping_is_no_fix_and_no_error() -> None:

@@ -91,7 +91,7 @@ SENTENCES = [
     ),
     (
         "sweep --context 1:100000 --batch 1:1000",
-        "--tp × --pp × --batch × --context must have at most 20,000,000 points (got 400,000,000); shorten a list.",
+        "--tp · --pp · --batch · --context must have at most 10,000,000 points (got 400,000,000 points); shorten an axis.",
     ),
     (
         "sweep --batch 0",

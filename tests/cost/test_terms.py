@@ -188,3 +188,20 @@ def test_a_phase_costs_the_activity_of_its_plan_and_nothing_else() -> None:
     alone = EVIDENCE.cost(plan_activity(plan), A100, NetworkTierBinding())
     assert phase.seconds == float(alone.seconds)
     assert phase.plan is plan
+
+
+def test_without_a_switch_a_small_group_has_only_the_links_between_its_devices() -> None:
+    # 8,192 B each of 16,384 tokens; two devices share one link of 64 GB/s, eight share all seven.
+    for ranks, bandwidth in ((2, 64e9), (4, 192e9), (8, 448e9)):
+        estimate = bp.estimate(
+            "llama-3.1-70b",
+            "mi300x_192g",
+            mode="peak-only",
+            tensor_parallel=ranks,
+            batch_size=8,
+            prompt_tokens=2048,
+            generated_tokens=1,
+        )
+        sent = 2 * 16_384 * 8_192 * 2
+        expected = 10e-6 + (sent - sent / ranks) / bandwidth
+        assert estimate.prefill.component_seconds["mlp_all_reduce"] == pytest.approx(expected, rel=1e-12)

@@ -151,7 +151,7 @@ def test_one_token_gives_a_message_in_the_place_of_the_chart(estimate_of):
 
 def test_memory_shows_every_part_and_names_its_limits(estimate_of):
     spec = spec_of(memory_chart(estimate_of("too_large")))
-    assert {"usable 72.0 GiB", "capacity 80.0 GiB", "✕ 684.7 GiB short"} <= set(labels(spec))
+    assert {"usable 72.0 GiB", "capacity 80.0 GiB", "✕ 684.8 GiB short"} <= set(labels(spec))
     held = {row["part"] for table in rows(spec) for row in table if "part" in row}
     assert held == {"weights", "KV cache", "workspace", "buffers"}
     assert any(part.get("color") == "#D55E00" for part in parts(spec))

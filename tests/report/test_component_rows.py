@@ -19,7 +19,7 @@ def test_the_reference_qkv_projection_reads_as_in_the_explorer():
 
 def test_work_reads_as_operations_bytes_or_a_message(estimate_of):
     rows = {row.component: row for row in component_table(estimate_of("default"), "prefill")}
-    assert rows["QKV projection"].why == "25.8 GFLOP at 900 TFLOP/s"
+    assert rows["QKV projection"].why == "25.8 GFLOP at 900 TFLOP/s + 39.8 MB at 2.30 TB/s"
     assert rows["KV save"].why == "4.19 MB at 1.84 TB/s"
     assert rows["MLP all reduce"].why == "8.39 MB in the box, 2 ranks"
 

@@ -14,7 +14,7 @@ from blueprint_nb.report import render_report
 from blueprint_nb.report.saved_inputs import ELEMENT_ID
 from blueprint_nb.units import format_percent, format_seconds, three_digits
 
-ALL = ("default", "dense_with_drop", "too_large", "one_token", "one_step", "long", "hostile")
+ALL = ("default", "dense_with_drop", "too_large", "one_token", "one_step", "long", "largest", "hostile")
 
 
 def test_the_verdict_comes_first_with_sign_words_and_colour(page_of, estimate_of):
@@ -88,7 +88,7 @@ def test_mappings_are_listed_with_what_is_not_offered_and_why(page_of):
 
 def test_a_mapping_that_does_not_fit_says_so_in_words(page_of):
     rows = page_of("too_large").rows("Mappings")
-    assert rows[1][3] == "✕ 684.7 GiB short"
+    assert rows[1][3] == "✕ 684.8 GiB short"
 
 
 def test_digests_version_sources_and_limits_are_there(html_of, estimate_of, page_of):
