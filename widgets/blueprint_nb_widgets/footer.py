@@ -13,7 +13,7 @@ _SCOPES = {
     False: "whole model, embedding to LM head: no sampling, host or queueing",
 }
 _MODES = {
-    "peak-only": "peak-only is a floor: every operation at the peak of its datasheet",
+    "peak-only": "peak-only: everything at the peaks of the profile",
 }
 
 
