@@ -86,6 +86,8 @@ def sweep(
         click.echo(head)
         click.echo(components_text(frame) if by_component else points_text(frame, phase))
     _warn(frame, profile.memory.usable_bytes)
+    if not by_component:
+        _note_falls(frame, mode)
 
 
 def _writer(output: str) -> Writer:
@@ -126,4 +128,19 @@ def _warn(frame: pl.DataFrame, usable_bytes: int) -> None:
     if impossible:
         click.echo(
             f"Warning: {impossible:,} of {points.height:,} points can't be run; the reasons are given.", err=True
+        )
+
+
+def _note_falls(frame: pl.DataFrame, mode: str) -> None:
+    from ..analysis.falls import falling_points
+
+    falling = falling_points(frame)
+    if falling.height:
+        first = falling.row(0, named=True)
+        click.echo(
+            f"Note: time falls at {falling.height:,} {'point' if falling.height == 1 else 'points'} though batch or "
+            f"context grows, first at TP {first['tensor_parallel']}, PP {first['pipeline_parallel']}, batch "
+            f"{first['batch_size']:,}, context {first['context_tokens']:,}: a fault of the step curves of {mode}, "
+            "not of the machine.",
+            err=True,
         )

@@ -55,7 +55,10 @@ def decode_latency_chart(
             scale=alt.Scale(domain=[low / scale, high / scale], zero=False, nice=y_domain is None),
         ),
     }
-    layers = [] if ghost is None else _line_layers(_rows(ghost, scale), encodings, FLOOR, is_ghost=True)
+    layers = []
+    if ghost is not None:
+        layers += _line_layers(_rows(ghost, scale), encodings, FLOOR, is_ghost=True)
+        layers += _drop_layers(_drop_rows(ghost, scale), encodings)
     layers += _line_layers(_rows(estimate, scale), encodings, ink(dark), is_ghost=False)
     if hover:
         layers += _hover_layers(_rows(estimate, scale), encodings, ink(dark), width)

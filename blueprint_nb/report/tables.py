@@ -40,8 +40,8 @@ class StepRow:
 def step_rows(estimate: Estimate) -> list[StepRow]:
     """Up to a dozen decode steps: both ends, where an efficiency curve steps, evenly the rest."""
     contexts = estimate.decode_contexts
-    drops = set(estimate.latency_drops[:_SHOWN_DROPS])
-    around = [int(context - contexts[0]) + shift for context in drops for shift in (-1, 0)] if drops else []
+    drops = estimate.latency_drops
+    around = [int(context - contexts[0]) + shift for context in drops[:_SHOWN_DROPS] for shift in (-1, 0)]
     frame = estimate.decode[kept_indices(len(contexts), _SHOWN_STEPS, around)]
     batch = estimate.inputs.request.batch_size
     return [

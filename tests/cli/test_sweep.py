@@ -145,6 +145,15 @@ def test_a_prefill_counts_prompt_tokens(run: Run) -> None:
 
 
 def test_rows_that_are_cut_are_told_of(run: Run) -> None:
-    ran = run(*["sweep", "--tp", "1", "--batch", "1", "--context", "1:600"])
+    ran = run(*["sweep", "--tp", "1", "--batch", "1", "--context", "1:600", "--mode", "peak-only"])
     assert ran.messages == "Note: the first 500 of 600 rows are shown; --output FILE.csv writes them all.\n"
     assert len(ran.output.splitlines()) == 4 + 500
+
+
+def test_time_that_falls_as_context_grows_is_told_of(run: Run) -> None:
+    ran = run(*["sweep", "--tp", "1", "--batch", "8", "--context", "300:304"])
+    assert ran.status == 0
+    assert ran.messages == (
+        "Note: time falls at 1 point though batch or context grows, first at TP 1, PP 1, batch 8, context 302: "
+        "a fault of the step curves of system-evidence, not of the machine.\n"
+    )
