@@ -39,7 +39,7 @@ def describe_model(model: TransformerModelSpec) -> ModelDescription:
         total_parameters=total,
         active_parameters=total,
         block_parameters=blocks,
-        embedding_parameters=(model.vocab_size or 0) * model.hidden_size,
+        embedding_parameters=0 if model.is_reference else (model.vocab_size or 0) * model.hidden_size,
         architecture=model.architecture,
     )
 

@@ -27,7 +27,7 @@ _LATENT = "the KV cache holds whole keys and values here, not a latent projectio
 _WINDOW = "every query sees its whole context here, not a sliding window"
 
 _BLOCK_FIELDS: Final = ("mlp", "activation", "norm", "residual", "position", "tied_embeddings", "biases")
-_DECODER_FIELDS: Final = (*_BLOCK_FIELDS, "vocab_size", "rotary_size", "position_rows")
+_DECODER_FIELDS: Final = (*_BLOCK_FIELDS, "rotary_size", "position_rows")
 
 
 class ModelProvenance(Record):
@@ -76,7 +76,7 @@ class TransformerModelSpec(Record):
     block_count: Annotated[Count, Field(le=100_000)]
     """Transformer blocks (layers)."""
     vocab_size: Count | None = None
-    """Rows of the embedding and of the LM head. None in `dense-mha`, which has neither."""
+    """Rows of the embedding and of the LM head. `dense-mha` has neither, so there it only describes the model."""
     mlp: Mlp = "plain"
     """`plain`: up, activation, down. `gated`: gate and up, activation(gate) · up, down."""
     activation: Activation = "gelu"

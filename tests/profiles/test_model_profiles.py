@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import blueprint_nb as bp
 from blueprint_nb.catalog import load_model, model_names, profiles_folder
 from blueprint_nb.errors import InvalidInputError, UnsupportedError
 from blueprint_nb.workload import TransformerModelSpec
@@ -190,7 +191,6 @@ DENSE_MHA_MESSAGE = (
         ("mlp", "gated"),
         ("norm", "rms_norm"),
         ("rotary_size", 32),
-        ("vocab_size", 51200),
         ("position_rows", 9),
     ],
 )
@@ -199,6 +199,13 @@ def test_the_reference_template_takes_nothing_that_it_would_ignore(field: str, v
     with pytest.raises(InvalidInputError) as caught:
         TransformerModelSpec(**fields)
     assert str(caught.value) == DENSE_MHA_MESSAGE.format(field=field, got=value)
+
+
+def test_a_vocabulary_describes_a_reference_model_and_changes_nothing_about_its_stack() -> None:
+    plain = load_model("phi-2-dense-mha")
+    named = TransformerModelSpec(**(plain.model_dump() | {"vocab_size": 51_200}))
+    assert bp.describe(named) == bp.describe(plain)
+    assert bp.estimate(named, "a100_80g").decode.equals(bp.estimate(plain, "a100_80g").decode)
 
 
 @pytest.mark.parametrize(
