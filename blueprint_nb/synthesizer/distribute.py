@@ -45,7 +45,7 @@ class DistributeTransformerInferencePass:
         return _distribute(model, self.mapping)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _distribute(model: ModelIR, mapping: TransformerInferenceMappingSpec) -> DistributedTaskIR:
     parts = ModelParts(model)
     require_legal(parts.block, parts.stack.repeat, mapping)

@@ -47,7 +47,7 @@ class ImplementationBinding(Record):
         return _bind(self, template)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def _bind(binding: ImplementationBinding, template: PlanTemplate) -> BoundTemplate:
     unfused = binding.attention == "unfused"
     block = binding.kv_block_tokens if binding.attention == "paged" else 1

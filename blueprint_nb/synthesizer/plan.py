@@ -24,7 +24,7 @@ class PlanTransformerInferencePass:
         return PortablePlanIR(template=plan_template(distributed, self.workload.datatype), workload=self.workload)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def plan_template(distributed: DistributedTaskIR, datatype: str) -> PlanTemplate:
     """What all plans of a distributed model in one datatype share: every form, in operations and bytes."""
     size = element_bytes(datatype)
