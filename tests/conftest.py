@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,15 +42,3 @@ def chromium() -> str:
     if named or os.environ.get("BLUEPRINT_NB_REQUIRE_BROWSER") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def vidur_data() -> Path:
-    """Folder of Vidur's measured data, which is too large for this repository."""
-    named = os.environ.get("BLUEPRINT_NB_VIDUR_DATA")
-    if not named:
-        pytest.skip("Set BLUEPRINT_NB_VIDUR_DATA to the folder that holds Vidur's data.")
-    folder = Path(named)
-    if not folder.is_dir():
-        pytest.fail(f"BLUEPRINT_NB_VIDUR_DATA={named} is not a folder.")
-    return folder
