@@ -67,27 +67,6 @@ LONGEST_CONTEXT_TOKENS = {
 WHOLE_MODELS = sorted(EXACT_PARAMETERS)
 
 
-def parameters(model: TransformerModelSpec) -> int:
-    """Every weight of a whole model, counted matrix by matrix; written apart from the engine on purpose."""
-    h, f = model.hidden_size, model.feedforward_size
-    q = model.attention_heads * model.attention_head_size
-    kv = model.key_value_heads * model.attention_head_size
-    matrices = 3 if model.mlp == "gated" else 2
-
-    block = h * (q + 2 * kv) + q * h + matrices * h * f
-    block += (q + 2 * kv) * ("qkv" in model.biases) + h * ("attention_output" in model.biases)
-    block += ((matrices - 1) * f + h) * ("mlp" in model.biases)
-    norm = h * (2 if model.norm == "layer_norm" else 1)
-    block += norm * (1 if model.residual == "parallel" else 2)
-
-    assert model.vocab_size is not None
-    ends = model.vocab_size * h * (1 if model.tied_embeddings else 2) + norm
-    ends += model.vocab_size * ("lm_head" in model.biases)
-    if model.position == "learned":
-        ends += (model.position_rows or model.sequence_length) * h
-    return model.block_count * block + ends
-
-
 def test_exactly_the_expected_models_ship() -> None:
     assert set(model_names()) == SHIPPED
 
@@ -104,15 +83,16 @@ def test_a_model_takes_the_context_of_its_base_release(name: str) -> None:
 
 @pytest.mark.parametrize("name", WHOLE_MODELS)
 def test_a_whole_model_has_the_known_number_of_parameters(name: str) -> None:
-    assert parameters(load_model(name)) == EXACT_PARAMETERS[name]
+    size = bp.describe(name)
+    assert size.total_parameters == size.active_parameters == EXACT_PARAMETERS[name]
 
 
 @pytest.mark.parametrize("name", WHOLE_MODELS)
 def test_a_whole_model_counts_what_its_authors_published(name: str) -> None:
-    model = load_model(name)
-    assert model.provenance is not None
-    off = abs(parameters(model) - model.provenance.published_parameters)
-    assert off <= model.provenance.published_precision // 2
+    provenance = load_model(name).provenance
+    assert provenance is not None
+    off = abs(bp.describe(name).total_parameters - provenance.published_parameters)
+    assert off <= provenance.published_precision // 2
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
