@@ -60,6 +60,7 @@ def drive(page: Any, address: str, name: str) -> dict[str, Any]:
         "start": start,
         "tensor_parallel": tensor_parallel,
         "batch": batch,
+        "batch_size": int(page.locator(".bp-of-batch_size input[type=number]").input_value()),
         "reasons": page.locator(".bp-legal .bp-hint").first.inner_text(),
         "trouble": page.locator("[data-mime-type='application/vnd.jupyter.stderr'], .bp-error").all_inner_texts(),
     }
