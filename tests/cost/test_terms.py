@@ -181,15 +181,6 @@ def test_activity_holds_no_workload_and_a_cost_only_names_its_maker() -> None:
     assert (block.provider, block.system_revision) == ("system-evidence", A100.revision)
 
 
-def test_a_phase_costs_the_activity_of_its_plan_and_nothing_else() -> None:
-    workload = WorkloadBinding.prefill(batch_size=4, prompt_tokens=9, datatype="float16")
-    plan = planned(decoder(), workload, tensor_parallel=2).bound
-    phase = estimate_inference_phase(plan, A100, NetworkTierBinding(), EVIDENCE)
-    alone = EVIDENCE.cost(plan_activity(plan), A100, NetworkTierBinding())
-    assert phase.seconds == float(alone.seconds)
-    assert phase.plan is plan
-
-
 def test_without_a_switch_a_small_group_has_only_the_links_between_its_devices() -> None:
     # 8,192 B each of 16,384 tokens; two devices share one link of 64 GB/s, eight share all seven.
     for ranks, bandwidth in ((2, 64e9), (4, 192e9), (8, 448e9)):

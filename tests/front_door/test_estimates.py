@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -67,22 +65,6 @@ def test_the_front_door_has_its_names() -> None:
     }
     assert calls < set(bp.__all__)
     assert all(getattr(bp, name) is not None for name in bp.__all__)
-
-
-def test_importing_the_engine_brings_no_notebook_and_no_charts() -> None:
-    code = "import sys, blueprint_nb; print(*sys.modules)"
-    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    loaded = {name.partition(".")[0] for name in text.split()}
-    assert not loaded & {
-        "altair",
-        "ipywidgets",
-        "anywidget",
-        "IPython",
-        "jupyterlab",
-        "ipykernel",
-        "polars",
-        "vl_convert",
-    }
 
 
 def test_the_defaults_are_one_device_and_a_short_answer() -> None:

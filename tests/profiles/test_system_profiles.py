@@ -243,15 +243,6 @@ def test_every_listed_datatype_is_accepted() -> None:
             load_system(name).require_datatype(datatype)
 
 
-def test_a_group_larger_than_a_tier_is_refused() -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        load_system("a100_80g").network[0].collective("all_reduce", 16)
-    assert str(caught.value) == (
-        "max_ranks of the tier 'in the box' is 8. Got a group of 16. "
-        "Use fewer ranks, or bind the traffic to a tier that reaches them."
-    )
-
-
 @pytest.mark.parametrize("index", [-1, 2])
 def test_a_tier_that_is_not_there_is_refused(index: int) -> None:
     with pytest.raises(InvalidInputError) as caught:
