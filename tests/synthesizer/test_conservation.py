@@ -127,7 +127,7 @@ def test_a_tied_head_shares_its_table_but_not_its_bias() -> None:
     assert staged[0] == staged[1]
 
 
-def test_phi_2_rows_of_the_padded_vocabulary_are_declared() -> None:
+def test_rows_that_pad_the_vocabulary_are_declared() -> None:
     sharding = distributed(decoder(vocab_size=1001), ranks=8).sharding
     assert (sharding.vocab_rows, sharding.padded_vocab_rows) == (126, 7)
 
