@@ -79,6 +79,15 @@ def test_a_request_holds_what_its_architecture_says(
     assert est.memory.fits == (est.memory.total_bytes <= 80 * 2**30)
 
 
+@given(mapped_models())
+def test_no_rank_is_without_keys_and_values(mapped: Mapped) -> None:
+    model, ranks, stages = mapped
+    held = bp.kv_cache_bytes(model, tensor_parallel=ranks, pipeline_parallel=stages)
+    heads = max(1, model.key_value_heads // ranks)
+    assert held == 2 * model.block_count // stages * heads * model.attention_head_size * 2
+    assert held > 0
+
+
 def test_a_long_output_moves_the_peak_to_the_last_decode_step() -> None:
     memory = bp.estimate("llama-2-7b", H100, prompt_tokens=2, generated_tokens=3000).memory
     assert (memory.peak_phase, memory.peak_context_tokens) == ("decode", 3001)

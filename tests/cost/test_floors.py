@@ -6,8 +6,6 @@ import numpy as np
 from architectures import (
     ELEMENT_BYTES,
     KERNELS,
-    decoders,
-    dense_mhas,
     mapped_models,
     parameters,
     planned,
@@ -121,15 +119,6 @@ def test_at_peak_more_sequences_or_more_context_never_take_less_time_or_memory(c
         grid = frame[name].to_numpy().reshape(shape)
         assert (np.diff(grid, axis=0) >= 0).all()
         assert (np.diff(grid, axis=1) >= 0).all()
-
-
-@given(st.one_of(decoders(), dense_mhas()).flatmap(lambda model: mapped_models(st.just(model))))
-def test_no_rank_is_without_keys_and_values(mapped: Mapped) -> None:
-    model, ranks, stages = mapped
-    held = bp.kv_cache_bytes(model, tensor_parallel=ranks, pipeline_parallel=stages)
-    heads = max(1, model.key_value_heads // ranks)
-    assert held == 2 * model.block_count // stages * heads * model.attention_head_size * 2
-    assert held > 0
 
 
 def test_every_system_runs_in_every_datatype_it_claims() -> None:
