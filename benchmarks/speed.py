@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import statistics
@@ -21,6 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 MODEL, SYSTEM = "llama-3.1-8b", "h100_80g_nvl8"
 MAPPINGS: dict[str, Any] = {"tensor_parallel": [1, 2, 4, 8], "pipeline_parallel": [1, 2]}
+BATCHES = 50
 STEPS = 4_095
 
 TARGET_POINTS_PER_SECOND = 200_000
@@ -83,10 +85,15 @@ def _on_one_core() -> str:
 
 
 def _axes(points: int) -> dict[str, Any]:
-    """Axes of at least `points` points: the mappings, 50 batches and as many contexts as it takes."""
-    mappings = len(MAPPINGS["tensor_parallel"]) * len(MAPPINGS["pipeline_parallel"])
-    contexts = -(-points // (mappings * 50))
-    return {**MAPPINGS, "batch_size": list(range(1, 51)), "context_tokens": list(range(1, contexts + 1))}
+    """Axes of at least `points` points: the mappings, `BATCHES` batches and as many contexts as it takes."""
+    axes = {**MAPPINGS, "batch_size": list(range(1, BATCHES + 1))}
+    contexts = math.ceil(points / _count(axes))
+    return {**axes, "context_tokens": list(range(1, contexts + 1))}
+
+
+def _count(axes: dict[str, Any]) -> int:
+    """Points that the axes span."""
+    return math.prod(len(axis) for axis in axes.values())
 
 
 def _sweeps() -> None:
@@ -144,10 +151,9 @@ def _imports() -> None:
 def _memory(points: int) -> None:
     axes = _axes(points)
     bare, engine, peak = (int(part) for part in _child(MEMORY, json.dumps(axes)).split())
-    count = len(axes["context_tokens"]) * 50 * 8
     _print("memory (RSS) after import blueprint_nb", _mib(bare))
     _print("  with the engine", _mib(engine))
-    _print(f"  at the peak of a sweep of {count:,} points", _mib(peak))
+    _print(f"  at the peak of a sweep of {_count(axes):,} points", _mib(peak))
 
 
 def _best(work: Callable[[], object], times: int = 5) -> float:
