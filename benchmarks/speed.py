@@ -112,7 +112,7 @@ def _sweeps() -> None:
 def _request() -> None:
     import blueprint_nb as bp
     from blueprint_nb.analysis import estimate_inference_phase
-    from blueprint_nb.analysis.lowering import default_attention, lower
+    from blueprint_nb.analysis.lowering import attention_of, lower
     from blueprint_nb.cost import AnalyticalProvider
     from blueprint_nb.ir import PortablePlanIR
     from blueprint_nb.mapping import NetworkTierBinding, TransformerInferenceMappingSpec
@@ -121,7 +121,7 @@ def _request() -> None:
     model, system = bp.load_model(MODEL), bp.load_system(SYSTEM)
     mapping, network = TransformerInferenceMappingSpec(tensor_parallel=8), NetworkTierBinding()
     provider = AnalyticalProvider("system-evidence")
-    lowered = lower(model, mapping, "float16", default_attention(model))
+    lowered = lower(model, mapping, "float16", attention_of(model, None))
     workload = WorkloadBinding.decode(batch_size=8, context_tokens=1024, datatype="float16")
 
     def request() -> None:

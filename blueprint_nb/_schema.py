@@ -6,14 +6,14 @@ field. Integers are taken from anything with `__index__` (so NumPy's too), never
 
 from __future__ import annotations
 
-import difflib
 import math
 import operator
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool, ValidationError
 
-from .errors import BlueprintError, InvalidInputError, UnsupportedError, shown
+from .errors import BlueprintError, InvalidInputError, UnsupportedError, nearest, shown
 
 LARGEST_COUNT = 10**12
 
@@ -25,26 +25,35 @@ def _integer_from(least: int) -> BeforeValidator:
         if not _is_bool(value):
             try:
                 number = operator.index(value)  # type: ignore[arg-type]
-            except TypeError:
-                pass
-            else:
-                if least <= number <= LARGEST_COUNT:
-                    return number
+            except Exception:  # someone else's __index__ may raise anything
+                number = None
+            if number is not None and least <= number <= LARGEST_COUNT:
+                return number
         raise InvalidInputError("", rule=rule, got=shown(value))
 
     return BeforeValidator(check)
 
 
-def _as_number(value: object) -> float:
+def as_number(value: object) -> float:
+    """`value` as a finite float. Raises `InvalidInputError`."""
     if _is_bool(value) or not hasattr(value, "__float__"):
         raise InvalidInputError("", rule="must be a number", got=shown(value))
     try:
         number = float(value)
-    except (OverflowError, TypeError, ValueError):
+    except Exception:  # someone else's __float__ may raise anything
         raise InvalidInputError("", rule="must be a number", got=shown(value)) from None
     if not math.isfinite(number):
         raise InvalidInputError("", rule="must be a finite number", got=shown(value))
-    return number
+    # No negative zero, which would be another digest for the same figure.
+    return number + 0.0
+
+
+def _as_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError("", rule="must be text", got=shown(value))
+    if not value.isprintable() and any(0xD800 <= ord(sign) < 0xE000 for sign in value):
+        raise InvalidInputError("", rule="must be text that UTF-8 can hold", got=shown(value))
+    return value
 
 
 def _is_bool(value: object) -> bool:
@@ -52,15 +61,17 @@ def _is_bool(value: object) -> bool:
     return type(value).__name__ in ("bool", "bool_")
 
 
-Count = Annotated[int, _integer_from(1), Field(ge=1, le=LARGEST_COUNT)]
-"""An integer of at least 1."""
+Count = Annotated[int, _integer_from(1)]
+"""An integer from 1 to LARGEST_COUNT."""
 
-Index = Annotated[int, _integer_from(0), Field(ge=0, le=LARGEST_COUNT)]
-"""An integer of at least 0."""
+Index = Annotated[int, _integer_from(0)]
+"""An integer from 0 to LARGEST_COUNT."""
 
-Number = Annotated[float, BeforeValidator(_as_number)]
+Number = Annotated[float, BeforeValidator(as_number)]
 """A finite float."""
 
+Text = Annotated[str, BeforeValidator(_as_text)]
+"""Text that can be written to a file."""
 
 Flag = StrictBool
 """True or False, never 0, 1 or text."""
@@ -90,6 +101,16 @@ class Record(BaseModel):
             super().__init__(**values)
         except ValidationError as error:
             raise _first_fault(error, type(self)) from None
+        except TypeError:
+            # A table whose keys are no text never reaches validation.
+            raise InvalidInputError("a table", rule="must have text as keys", got=shown(values)) from None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields changed, unchecked; what the original had worked out is not taken over."""
+        made = super().model_copy(update=update, deep=deep)
+        for name in made.__dict__.keys() - type(self).model_fields.keys():
+            del made.__dict__[name]
+        return made
 
 
 def _first_fault(error: ValidationError, record: type[BaseModel]) -> BlueprintError:
@@ -114,7 +135,7 @@ def _placed(error: BlueprintError, path: str) -> BlueprintError:
 
 def _fields_near(path: str, record: type[BaseModel]) -> str:
     known = sorted(record.model_fields)
-    near = difflib.get_close_matches(path.rpartition(".")[2], known, n=1)
+    near = nearest(path.rpartition(".")[2], known)
     guess = f"Did you mean {near[0]}? " if near else ""
     return f"{guess}Known fields: {', '.join(known)}."
 

@@ -6,15 +6,19 @@ import tomllib
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
-from .errors import BlueprintError, InvalidInputError, ProfileError, shown, unknown_name
+from .errors import BlueprintError, InvalidInputError, ProfileError, os_reason, shown, unknown_name
 from .system import SystemProfile
 from .workload import TransformerModelSpec
 
 __all__ = ["load_model", "load_system", "model_names", "profiles_folder", "system_names"]
 
 Profile = TypeVar("Profile", TransformerModelSpec, SystemProfile)
+
+_LARGEST_BYTES = 10**6
+"""A profile takes some kilobytes."""
 
 
 def profiles_folder() -> Path:
@@ -51,7 +55,8 @@ def load_system(system: str | Path | SystemProfile) -> SystemProfile:
     """A system by name, from a TOML file, or as it is. Raises as `load_model`."""
     if isinstance(system, SystemProfile):
         return system
-    return _read_system(_locate(system, "systems", "system"))
+    # A copy, since the tables in a profile could be written to.
+    return _read_system(_locate(system, "systems", "system")).model_copy(deep=True)
 
 
 def _names(folder: str) -> tuple[str, ...]:
@@ -70,7 +75,10 @@ def _locate(given: object, folder: str, field: str) -> tuple[Path, int, int]:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable(path, os_reason(error)) from None
+    if not S_ISREG(status.st_mode) or status.st_size > _LARGEST_BYTES:
+        what = "a folder" if S_ISDIR(status.st_mode) else "not a regular file of at most 1 MB"
+        raise _unreadable(path, f"it is {what}")
     return path, status.st_mtime_ns, status.st_size
 
 
@@ -90,6 +98,8 @@ def _checked(kind: type[Profile], path: Path) -> Profile:
         return kind(**data)
     except BlueprintError as error:
         raise error.under(path.name) from None
+    except RecursionError:
+        raise ProfileError(str(path), rule="is nested too deep", next_step="Mend or restore the file.") from None
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -99,9 +109,8 @@ def _toml(path: Path) -> dict[str, Any]:
         rule = f"is not valid TOML: {error}"
         raise ProfileError(str(path), rule=rule, next_step="Mend or restore the file.") from None
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable(path, os_reason(error)) from None
 
 
-def _unreadable(path: Path, error: Exception) -> ProfileError:
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
+def _unreadable(path: Path, reason: str) -> ProfileError:
     return ProfileError(str(path), rule=f"can't be read: {reason}", next_step="Check the path.")

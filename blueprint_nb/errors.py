@@ -8,6 +8,7 @@ pickled.
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 
 __all__ = [
@@ -19,9 +20,17 @@ __all__ = [
     "ProfileError",
     "UnknownNameError",
     "UnsupportedError",
+    "nearest",
+    "one_of",
+    "os_reason",
+    "shown",
+    "unknown_name",
 ]
 
 _LONGEST_SHOWN = 120
+_SHORT = reprlib.Repr()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxarray = 20
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 4 * _LONGEST_SHOWN
 
 
 class BlueprintError(Exception):
@@ -87,9 +96,26 @@ class MissingExtraError(BlueprintError, ImportError):
 
 
 def shown(value: object) -> str:
-    """`value` as an error message shows it: its repr, cut when long."""
-    text = repr(value)
+    """`value` as an error message shows it: its repr, cut when long or deep. Never raises."""
+    try:
+        text = _SHORT.repr(value).encode("utf-8", "backslashreplace").decode()
+    except Exception:  # a repr of someone else's may raise anything
+        text = f"a {type(value).__name__} that can't be shown"
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+def one_of(field: str, value: object, known: Iterable[str]) -> str:
+    """`value`, if it is one of the `known` names. Raises `UnknownNameError`."""
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        raise unknown_name(field, value, names)
+    return value
+
+
+def os_reason(error: Exception) -> str:
+    """What the operating system said, as part of a sentence."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return reason[:1].lower() + reason[1:]
 
 
 def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str = "") -> UnknownNameError:
@@ -97,7 +123,7 @@ def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str 
     names = sorted(known)
     if not names:
         return UnknownNameError(field, got=shown(got), rule="can't be chosen: there is nothing to choose from")
-    near = _nearest(got.lower(), names) if isinstance(got, str) else []
+    near = nearest(got.lower(), names) if isinstance(got, str) else []
     if near:
         next_step = f"Did you mean {_either(near)}?"
     elif listing:
@@ -108,7 +134,8 @@ def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str 
     return UnknownNameError(field, got=shown(got), rule=rule, next_step=next_step)
 
 
-def _nearest(got: str, names: list[str]) -> list[str]:
+def nearest(got: str, names: list[str]) -> list[str]:
+    """Up to three of `names` that `got` may mean: those that hold it, else those that look like it."""
     longer = sorted((name for name in names if len(got) > 1 and got in name.lower()), key=len)
     return longer[:3] or difflib.get_close_matches(got, names, n=3, cutoff=0.5)
 

@@ -12,17 +12,17 @@ from .analysis import (
     ModelDescription,
     RequestInputs,
     SweepInputs,
+    attention_of,
     describe_model,
     estimate_request,
     key_value_cache_bytes,
     sweep_components,
     sweep_points,
 )
-from .analysis import default_attention as _default_attention
 from .analysis.axes import axis
 from .catalog import load_model, load_system, model_names, system_names
-from .cost import AnalyticalProvider, require_mode
-from .errors import InvalidInputError, shown, unknown_name
+from .cost import AnalyticalProvider, modes_of, require_mode
+from .errors import InvalidInputError, one_of, shown
 from .mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from .system import SystemProfile
 from .workload import InferencePhase, TransformerInferenceRequestSpec, TransformerModelSpec, element_bytes
@@ -74,7 +74,7 @@ def estimate(
             pipeline_parallel_network=pipeline_parallel_network,
         ),
         mode=require_mode(mode),
-        attention=_default_attention(spec) if attention is None else attention,
+        attention=attention_of(spec, attention),
     )
     return estimate_request(inputs)
 
@@ -111,7 +111,7 @@ def sweep(
         ),
         datatype=datatype,
         phase=_phase(phase),
-        attention=_default_attention(spec) if attention is None else attention,
+        attention=attention_of(spec, attention),
         provider=AnalyticalProvider(mode),
         tensor_parallel=axis("tensor_parallel", tensor_parallel),
         pipeline_parallel=axis("pipeline_parallel", pipeline_parallel),
@@ -188,14 +188,11 @@ def list_systems() -> pl.DataFrame:
                 "float8_tflop_per_s": system.matrix.float8_tflop_per_s,
                 "network_gb_per_s": system.network[0].bandwidth_gb_per_s,
                 "datatypes": ", ".join(system.datatypes),
-                "modes": "peak-only" if system.missing_efficiency else "peak-only, system-evidence",
+                "modes": ", ".join(modes_of(system)),
             }
         )
     return pl.DataFrame(rows)
 
 
 def _phase(phase: object) -> InferencePhase:
-    known = {str(member): member for member in InferencePhase}
-    if not isinstance(phase, str) or phase not in known:
-        raise unknown_name("phase", phase, known)
-    return known[phase]
+    return InferencePhase(one_of("phase", phase, [str(known) for known in InferencePhase]))

@@ -3,7 +3,7 @@
 from .description import ModelDescription, describe_model, key_value_cache_bytes
 from .estimate import Estimate
 from .inputs import CacheInputs, RequestInputs
-from .lowering import Lowered, default_attention, lower, stack_block
+from .lowering import Lowered, attention_of, lower, stack_block
 from .mapping_table import mapping_table
 from .memory import MemoryParts, MemoryReport, peak_memory, step_memory
 from .memory_search import Fix, candidate_mappings, fits, smallest_fix
@@ -24,8 +24,8 @@ __all__ = [
     "RequestInputs",
     "SweepInputs",
     "Verdict",
+    "attention_of",
     "candidate_mappings",
-    "default_attention",
     "describe_model",
     "estimate_inference_phase",
     "estimate_request",

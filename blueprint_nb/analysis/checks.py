@@ -8,46 +8,34 @@ from ..system import SystemProfile
 from ..workload import TransformerInferenceRequestSpec, TransformerModelSpec
 
 
+def context_rule(model: TransformerModelSpec) -> str:
+    """What every visible context must keep to."""
+    return f"must be at most the sequence length of {model.name}, {model.sequence_length:,} tokens"
+
+
 def check_context(model: TransformerModelSpec, request: TransformerInferenceRequestSpec) -> None:
     """Raises `InvalidInputError` where the last step sees more than the model's sequence length."""
     if request.last_context_tokens > model.sequence_length:
         raise InvalidInputError(
             "prompt_tokens + generated_tokens - 1",
             got=f"{request.last_context_tokens:,}",
-            rule=f"must be at most the sequence length of {model.name}, {model.sequence_length:,} tokens",
+            rule=context_rule(model),
             next_step="Shorten the prompt or the output.",
         )
 
 
-def check_tiers(system: SystemProfile, network: NetworkTierBinding) -> None:
-    """Raises `InvalidInputError` where a tier does not exist, whatever the mapping."""
-    system.tier(network.tensor_parallel_network, "tensor_parallel_network")
-    system.tier(network.pipeline_parallel_network, "pipeline_parallel_network")
-
-
 def check_network(system: SystemProfile, mapping: TransformerInferenceMappingSpec, network: NetworkTierBinding) -> None:
-    """Raises `InvalidInputError` where a tier does not exist, or is too small for one collective's group."""
-    groups = (
-        (
-            "tensor_parallel_network",
-            network.tensor_parallel_network,
-            "tensor_parallel",
-            mapping.tensor_parallel,
-        ),
-        (
-            "pipeline_parallel_network",
-            network.pipeline_parallel_network,
-            "",
-            min(2, mapping.pipeline_parallel),
-        ),
-    )
-    for field, index, size_field, ranks in groups:
-        tier = system.tier(index, field)
-        if ranks > tier.max_ranks:
-            raise InvalidInputError(
-                size_field or field,
-                got=str(ranks),
-                rule=f"must be at most {tier.max_ranks:,}, the ranks that network tier {index} ({tier.name}) "
-                f"of {system.name} reaches",
-                next_step=f"Use fewer ranks, or another {field}.",
-            )
+    """Raises `InvalidInputError` where a tier does not exist, or does not reach the group of one collective."""
+    system.tier(network.tensor_parallel_network, "tensor_parallel_network", mapping.tensor_parallel)
+    system.tier(network.pipeline_parallel_network, "pipeline_parallel_network", min(2, mapping.pipeline_parallel))
+
+
+def network_fault(
+    system: SystemProfile, mapping: TransformerInferenceMappingSpec, network: NetworkTierBinding
+) -> str | None:
+    """The rule of the network that `mapping` breaks; None when it breaks none."""
+    try:
+        check_network(system, mapping, network)
+    except InvalidInputError as error:
+        return error.rule
+    return None

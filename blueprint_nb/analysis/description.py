@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from ..errors import InvalidInputError
 from ..mapping import TransformerInferenceMappingSpec
 from ..workload import InferencePhase, TransformerModelSpec
+from .checks import context_rule
 from .inputs import CacheInputs
-from .lowering import default_attention, lower
+from .lowering import attention_of, lower
 from .memory import step_memory
 
 
@@ -31,7 +32,7 @@ class ModelDescription:
 
 def describe_model(model: TransformerModelSpec) -> ModelDescription:
     """Counts a model's weights as one unsharded device holds them."""
-    distributed = lower(model, TransformerInferenceMappingSpec(), "float16").distributed
+    distributed = lower(model, TransformerInferenceMappingSpec(), "float16", attention_of(model, None)).distributed
     blocks = sum(task.weights.constant * task.executions for task in distributed.tasks if task.scope == "every")
     total = next(buffer for buffer in distributed.buffers if buffer.kind == "weights").elements.constant
     return ModelDescription(
@@ -51,7 +52,7 @@ def key_value_cache_bytes(inputs: CacheInputs) -> int:
         raise InvalidInputError(
             "context_tokens",
             got=f"{context_tokens:,}",
-            rule=f"must be at most the sequence length of {model.name}, {model.sequence_length:,} tokens",
+            rule=context_rule(model),
         )
-    template = lower(model, inputs.mapping, inputs.datatype, default_attention(model)).bound
+    template = lower(model, inputs.mapping, inputs.datatype, attention_of(model, None)).bound
     return int(step_memory(template, InferencePhase.DECODE, inputs.batch_size, context_tokens).kv_cache_bytes)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """One request on one mapping: one prefill and O − 1 decode steps. Rates are of one replica."""
 
@@ -45,6 +45,11 @@ class Estimate:
     """Over `decode_contexts`; None when O = 1."""
     memory: MemoryReport
     """Of the fullest device at the fullest point."""
+
+    @property
+    def has_decode(self) -> bool:
+        """Whether there is any decode step (O > 1)."""
+        return self.decode_costs is not None
 
     @property
     def prefill_seconds(self) -> float:
@@ -100,12 +105,11 @@ class Estimate:
     @cached_property
     def decode_digests(self) -> list[str]:
         """Digest of each decode step's portable plan."""
-        if not len(self.decode_contexts):
+        if not self.has_decode:
             return []
         template, batch = self.lowered.plan, self.inputs.request.batch_size
         statistics = phase_statistics(template, InferencePhase.DECODE, np.int64(batch), self.decode_contexts)
-        work = [value for task in template.work(statistics) for value in task]
-        columns = [1, self.decode_contexts, batch, *work, *template.buffer_bytes(statistics)]
+        columns = template.quantities([(1, self.decode_contexts, batch)], statistics)
         return packed_digests(template.digest, columns, len(self.decode_contexts))
 
     @cached_property
@@ -149,8 +153,12 @@ class Estimate:
 
         A fault of step curves, not of machines; empty in `peak-only`.
         """
-        falls = np.flatnonzero(np.diff(self.decode_seconds) < 0) + 1
-        return tuple(int(context) for context in self.decode_contexts[falls])
+        return tuple(int(context) for context in self.decode_contexts[self.drop_indices])
+
+    @cached_property
+    def drop_indices(self) -> Any:
+        """int64 array: positions of `latency_drops` among the decode steps."""
+        return np.flatnonzero(np.diff(self.decode_seconds) < 0) + 1
 
     def decode_plan(self, context_tokens: int) -> PortablePlanIR:
         """The portable plan of the decode step at a visible context."""
@@ -180,11 +188,12 @@ class Estimate:
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the self-contained HTML report; returns its path.
 
-        Raises `MissingExtraError` without the extra `notebook`, `OutputError` where the path can't be written.
+        Raises `MissingExtraError` without the extra `notebook`, `InvalidInputError` for what is no path, and
+        `OutputError` where it can't be written.
         """
         from ..report import write_report
 
-        return write_report(self, Path(path))
+        return write_report(self, path)
 
     def _over_contexts(self, seconds: Any) -> Any:
         shape = self.decode_contexts.shape

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..cost import CostBlock
+from ..cost import BOUNDS, CostBlock, bound_index
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,9 @@ def component_frame(block: CostBlock, shape: tuple[int, ...], keys: Mapping[str,
         columns[name] = _stacked([getattr(activity, name) for activity in activities], shape, np.int64)
     for name in TERM_COLUMNS:
         columns[name] = _stacked([getattr(cost, name) for cost in costs], shape, np.float64)
-    return pl.DataFrame(columns).with_columns(_bound())
+    bounds = _stacked([bound_index(activity, cost) for activity, cost in block.priced], shape, np.int8)
+    columns["bound"] = pl.Series(BOUNDS).gather(bounds)
+    return pl.DataFrame(columns)
 
 
 def component_schema() -> dict[str, pl.DataType]:
@@ -52,14 +54,6 @@ def component_schema() -> dict[str, pl.DataType]:
     work = dict.fromkeys(WORK_COLUMNS, pl.Int64())
     terms = dict.fromkeys(TERM_COLUMNS, pl.Float64())
     return {**texts, **seconds, **count, **work, **terms, "bound": pl.String()}
-
-
-def _bound() -> pl.Expr:
-    import polars as pl
-
-    computes = pl.col("compute_seconds") > pl.col("memory_seconds")
-    others = pl.when(computes).then(pl.lit("compute")).otherwise(pl.lit("memory"))
-    return pl.when(pl.col("message_bytes") > 0).then(pl.lit("network")).otherwise(others).alias("bound")
 
 
 def _repeated(value: Any, shape: tuple[int, ...], times: int) -> Any:

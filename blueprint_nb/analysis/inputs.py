@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .._schema import Count, Record
+from ..cost import Mode
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
+from ..synthesizer import Attention
 from ..system import SystemProfile
 from ..workload import TransformerInferenceRequestSpec, TransformerModelSpec
 from ..workload.datatype import Datatype
@@ -17,9 +19,8 @@ class RequestInputs(Record):
     mapping: TransformerInferenceMappingSpec
     request: TransformerInferenceRequestSpec
     network: NetworkTierBinding
-    mode: str
-    attention: str
-    """Kernels of attention: unfused, flash or paged."""
+    mode: Mode
+    attention: Attention
 
 
 class CacheInputs(Record):

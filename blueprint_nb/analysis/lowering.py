@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
+from ..errors import one_of
 from ..ir import BlockAttributes, BoundTemplate, DistributedTaskIR, ModelIR, PlanTemplate
 from ..mapping import TransformerInferenceMappingSpec
 from ..synthesizer import (
+    ATTENTION_KERNELS,
     DistributeTransformerInferencePass,
     ImplementationBinding,
     build_model_ir,
     plan_template,
 )
+from ..synthesizer.parts import ModelParts
 from ..workload import TransformerModelSpec
 
 
@@ -27,26 +29,30 @@ class Lowered:
     implementation: ImplementationBinding
 
 
-def default_attention(model: TransformerModelSpec) -> str:
-    """`unfused` in the template `dense-mha`, as the reference has it; `flash` for real models."""
-    return "unfused" if model.is_reference else "flash"
+def attention_of(model: TransformerModelSpec, chosen: str | None) -> str:
+    """The kernel that was `chosen`, else `unfused` for the template `dense-mha`, `flash` for a real model.
+
+    Raises `UnknownNameError`.
+    """
+    if chosen is None:
+        return "unfused" if model.is_reference else "flash"
+    return one_of("attention", chosen, ATTENTION_KERNELS)
 
 
 def stack_block(model: TransformerModelSpec) -> tuple[BlockAttributes, int]:
     """A model's block, and how many of it are in the stack."""
-    stack = next(op for op in build_model_ir(model).operations if op.block is not None)
-    return cast(BlockAttributes, stack.block), stack.repeat
+    parts = ModelParts(build_model_ir(model))
+    return parts.block, parts.stack.repeat
 
 
 def lower(
     model: TransformerModelSpec,
     mapping: TransformerInferenceMappingSpec,
     datatype: str,
-    attention: str | None = None,
+    attention: str,
 ) -> Lowered:
     """Lowers as far as a template goes. Raises `InvalidInputError` where the mapping can't divide the model."""
-    kernel = default_attention(model) if attention is None else attention
-    implementation = ImplementationBinding(attention=kernel)
+    implementation = ImplementationBinding(attention=attention)
     model_ir = build_model_ir(model)
     distributed = DistributeTransformerInferencePass(mapping).run(model_ir)
     plan = plan_template(distributed, datatype)

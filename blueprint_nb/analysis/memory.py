@@ -6,7 +6,7 @@ goes) and boundary buffers. The device that matters is one of the fullest stage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from ..system import DeviceMemory
 from ..workload import InferencePhase, TransformerInferenceRequestSpec
 from .points import phase_statistics
 
-PARTS: Final = ("weights_bytes", "kv_cache_bytes", "workspace_bytes", "buffers_bytes")
 _HELD: Final = ("weights", "kv_cache", "workspace", "transient", "boundary")
 
 
@@ -51,6 +50,10 @@ class MemoryReport:
     buffers_bytes: int
     peak_phase: str
     peak_context_tokens: int
+
+
+PARTS: Final = tuple(part.name for part in fields(MemoryParts))
+"""The parts, in the order in which they are shown."""
 
 
 def fullest_stage(template: BoundTemplate, statistics: dict[str, Any]) -> MemoryParts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..errors import InvalidInputError
 from ..mapping import TransformerInferenceMappingSpec
 from ..synthesizer import legal_pipeline_parallel, legal_tensor_parallel
-from .checks import check_network
+from .checks import network_fault
 from .inputs import RequestInputs
 from .lowering import lower, stack_block
 from .memory import peak_memory
@@ -51,14 +51,14 @@ def candidate_mappings(inputs: RequestInputs) -> list[tuple[int, int]]:
         (tensor_parallel, pipeline_parallel)
         for tensor_parallel in legal_tensor_parallel(block, _MOST_RANKS)
         for pipeline_parallel in legal_pipeline_parallel(blocks, blocks)
-        if _is_reachable(inputs, tensor_parallel, pipeline_parallel)
+        if network_fault(inputs.system, _mapping(tensor_parallel, pipeline_parallel), inputs.network) is None
     ]
     return sorted(pairs, key=lambda pair: (pair[0] * pair[1], pair[1]))
 
 
 def fits(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int, batch_size: int) -> bool:
     """Whether a whole request of this batch fits at this mapping."""
-    mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
+    mapping = _mapping(tensor_parallel, pipeline_parallel)
     request = inputs.request.model_copy(update={"batch_size": batch_size})
     lowered = lower(inputs.model, mapping, request.datatype, inputs.attention)
     try:
@@ -67,13 +67,8 @@ def fits(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int, ba
         return False
 
 
-def _is_reachable(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int) -> bool:
-    mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
-    try:
-        check_network(inputs.system, mapping, inputs.network)
-    except InvalidInputError:
-        return False
-    return True
+def _mapping(tensor_parallel: int, pipeline_parallel: int) -> TransformerInferenceMappingSpec:
+    return TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
 
 
 def _largest_batch(inputs: RequestInputs, tensor_parallel: int, pipeline_parallel: int) -> Fix | None:

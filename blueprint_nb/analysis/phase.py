@@ -10,7 +10,7 @@ from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PhaseEstimate:
     """What one phase costs. Seconds are of all stages in turn, all executions counted."""
 
@@ -35,8 +35,7 @@ class PhaseEstimate:
     @property
     def component_seconds(self) -> dict[str, float]:
         """Of one execution of each component, in plan order."""
-        pairs = zip(self.costs.activity.components, self.costs.costs, strict=True)
-        return {activity.component: float(cost.seconds) for activity, cost in pairs}
+        return {activity.component: float(cost.seconds) for activity, cost in self.costs.priced}
 
 
 def estimate_inference_phase(

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError
 from ..ir import Template
-from ..units import INT64_LIMIT
 from ..workload import InferencePhase, step_statistics
 
 
@@ -23,12 +21,5 @@ def phase_statistics(template: Template, phase: InferencePhase, batch_size: Any,
     context, batch = int(np.max(context_tokens)), int(np.max(batch_size))
     largest = step_statistics(context if prefill else 1, context, batch, block)
     template.check_int64(largest)
-    if max(largest.values()) >= INT64_LIMIT:
-        raise InvalidInputError(
-            "batch_size · context_tokens",
-            got=f"{max(largest.values()):.3e}",
-            rule="must stay below 2^63 in every sum of a step, so that every count is exact",
-            next_step="Use a smaller batch or context.",
-        )
     query_tokens = context_tokens if prefill else np.int64(1)
     return step_statistics(query_tokens, context_tokens, batch_size, block)

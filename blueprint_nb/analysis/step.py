@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..cost import Activity, ComponentActivity, ComponentCost, CostBlock
-from ..errors import InvalidInputError
+from ..cost import BOUNDS, Activity, ComponentActivity, ComponentCost, CostBlock, bound_index
+from ..errors import InvalidInputError, one_of
 from ..workload import InferencePhase
 from .estimate import Estimate
+from .frames import TERM_COLUMNS, WORK_COLUMNS
 
-_WORK = ("operations", "read_bytes", "write_bytes", "message_bytes")
-_TERMS = ("compute_seconds", "memory_seconds", "network_seconds", "seconds")
+_SECONDS = (*TERM_COLUMNS, "seconds")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """The prefill, or one decode step, priced."""
 
@@ -37,7 +37,7 @@ def step_of(estimate: Estimate, phase: str, context_tokens: int | None = None) -
     Raises `InvalidInputError` where the request has no such step.
     """
     request = estimate.inputs.request
-    if InferencePhase(phase) is InferencePhase.PREFILL:
+    if one_of("phase", phase, [str(known) for known in InferencePhase]) == InferencePhase.PREFILL:
         return Step(InferencePhase.PREFILL, request.prompt_tokens, _at(estimate.prefill.costs, (), ()))
     contexts = estimate.decode_contexts
     context = request.last_context_tokens if context_tokens is None else context_tokens
@@ -49,10 +49,8 @@ def step_of(estimate: Estimate, phase: str, context_tokens: int | None = None) -
 
 
 def bound_of(activity: ComponentActivity, cost: ComponentCost) -> str:
-    """The term that bounds one component of a step, as in the column `bound` of `Estimate.components`."""
-    if activity.message_bytes > 0:
-        return "network"
-    return "compute" if cost.compute_seconds > cost.memory_seconds else "memory"
+    """The term that bounds one component of a step: compute, memory or network."""
+    return BOUNDS[int(bound_index(activity, cost))]
 
 
 def _at(block: CostBlock, shape: tuple[int, ...], index: Any) -> CostBlock:
@@ -60,9 +58,9 @@ def _at(block: CostBlock, shape: tuple[int, ...], index: Any) -> CostBlock:
     return replace(
         block,
         activity=Activity(
-            block.activity.datatype, tuple(_picked(item, _WORK, shape, index, int) for item in activities)
+            block.activity.datatype, tuple(_picked(item, WORK_COLUMNS, shape, index, int) for item in activities)
         ),
-        costs=tuple(ComponentCost(**_values(cost, _TERMS, shape, index, float)) for cost in costs),
+        costs=tuple(ComponentCost(**_values(cost, _SECONDS, shape, index, float)) for cost in costs),
     )
 
 

@@ -16,14 +16,13 @@ import numpy as np
 from ..cost import CostBlock, CostProvider, template_activity
 from ..errors import InvalidInputError
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
-from ..synthesizer import ImplementationBinding
 from ..system import SystemProfile
 from ..workload import InferencePhase, TransformerModelSpec
 from .axes import check_points
-from .checks import check_network, check_tiers
+from .checks import check_network, context_rule
 from .frames import component_frame, component_schema
 from .lowering import lower
-from .memory import fullest_stage
+from .memory import MemoryParts, fullest_stage
 from .points import phase_statistics
 
 if TYPE_CHECKING:
@@ -57,9 +56,7 @@ class MappingGrid:
     pipeline_parallel: int
     reason: str | None
     costs: CostBlock | None = None
-    total_bytes: Any = None
-    kv_cache_bytes: Any = None
-    weights_bytes: Any = None
+    held: MemoryParts | None = None
 
 
 def sweep_points(inputs: SweepInputs) -> pl.DataFrame:
@@ -93,32 +90,25 @@ def mapping_grids(inputs: SweepInputs) -> Iterator[MappingGrid]:
 
     What is wrong for every mapping is an error, what is wrong for one is its reason.
     """
-    ImplementationBinding(attention=inputs.attention)
-    check_tiers(inputs.system, inputs.network)
+    check_network(inputs.system, TransformerInferenceMappingSpec(), inputs.network)
     check_points({name: getattr(inputs, name) for name in AXES})
-    legal_contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
     for tensor_parallel, pipeline_parallel in product(
         inputs.tensor_parallel.tolist(), inputs.pipeline_parallel.tolist()
     ):
-        mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
-        try:
-            check_network(inputs.system, mapping, inputs.network)
-            template = lower(inputs.model, mapping, inputs.datatype, inputs.attention).bound
-        except InvalidInputError as fault:
-            yield MappingGrid(tensor_parallel, pipeline_parallel, reason=str(fault))
-            continue
-        statistics = phase_statistics(template, inputs.phase, inputs.batch_size[:, None], legal_contexts[None, :])
-        costs = inputs.provider.cost(template_activity(template, statistics), inputs.system, inputs.network)
-        held = fullest_stage(template, statistics)
-        yield MappingGrid(
-            tensor_parallel,
-            pipeline_parallel,
-            reason=None,
-            costs=costs,
-            total_bytes=held.total_bytes,
-            kv_cache_bytes=held.kv_cache_bytes,
-            weights_bytes=held.weights_bytes,
-        )
+        yield _grid(inputs, tensor_parallel, pipeline_parallel)
+
+
+def _grid(inputs: SweepInputs, tensor_parallel: int, pipeline_parallel: int) -> MappingGrid:
+    mapping = TransformerInferenceMappingSpec(tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel)
+    try:
+        check_network(inputs.system, mapping, inputs.network)
+        template = lower(inputs.model, mapping, inputs.datatype, inputs.attention).bound
+    except InvalidInputError as fault:
+        return MappingGrid(tensor_parallel, pipeline_parallel, reason=str(fault))
+    contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
+    statistics = phase_statistics(template, inputs.phase, inputs.batch_size[:, None], contexts[None, :])
+    costs = inputs.provider.cost(template_activity(template, statistics), inputs.system, inputs.network)
+    return MappingGrid(tensor_parallel, pipeline_parallel, None, costs, fullest_stage(template, statistics))
 
 
 def _too_long(inputs: SweepInputs) -> Any:
@@ -129,9 +119,7 @@ def _reasons(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int]) -> 
     """Why each point is not feasible; null where it is."""
     import polars as pl
 
-    model = inputs.model
-    too_long = f"context_tokens is beyond the sequence length of {model.name}, {model.sequence_length:,}"
-    texts = pl.Series([None, too_long, grid.reason], dtype=pl.String)
+    texts = pl.Series([None, f"context_tokens {context_rule(inputs.model)}", grid.reason], dtype=pl.String)
     codes = np.full(shape, 2) if grid.reason else np.broadcast_to(_too_long(inputs)[None, :].astype(np.int64), shape)
     return texts.gather(codes.reshape(-1))
 
@@ -151,7 +139,7 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
     def flat(values: Any, dtype: Any) -> Any:
         return np.broadcast_to(np.asarray(0 if values is None else values, dtype=dtype), shape).reshape(-1)
 
-    total = flat(grid.total_bytes, np.int64)
+    total = flat(grid.held and grid.held.total_bytes, np.int64)
     devices = grid.tensor_parallel * grid.pipeline_parallel
     frame = pl.DataFrame(
         {
@@ -160,8 +148,8 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
             "seconds": flat(grid.costs and grid.costs.seconds, np.float64),
             "fits": total <= usable,
             "total_bytes": total,
-            "kv_cache_bytes": flat(grid.kv_cache_bytes, np.int64),
-            "weights_bytes": flat(grid.weights_bytes, np.int64),
+            "kv_cache_bytes": flat(grid.held and grid.held.kv_cache_bytes, np.int64),
+            "weights_bytes": flat(grid.held and grid.held.weights_bytes, np.int64),
             "devices": np.full(len(total), 0 if grid.reason else devices, dtype=np.int64),
         }
     )

@@ -76,7 +76,7 @@ def _latency(estimate: Estimate) -> str:
 def _bound(costs: CostBlock, adds_terms: bool) -> str:
     """The term with most of the time: all terms of a component where they add up, its largest where they overlap."""
     seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
-    for activity, cost in zip(costs.activity.components, costs.costs, strict=True):
+    for activity, cost in costs.priced:
         terms = {name: _total(getattr(cost, f"{name}_seconds"), costs) for name in seconds}
         counted = terms if adds_terms else [max(terms, key=lambda name: terms[name])]
         for name in counted:
@@ -91,7 +91,7 @@ def _total(seconds: Any, costs: CostBlock) -> float:
 
 def _throughput(estimate: Estimate) -> str:
     mapping = estimate.inputs.mapping
-    devices = f"{estimate.devices} device{'s' if estimate.devices > 1 else ''}"
+    devices = f"{estimate.devices:,} device{'s' if estimate.devices > 1 else ''}"
     replica = " per replica" if mapping.replicas > 1 else ""
     return f"{three_digits(estimate.tokens_per_second)} tokens/s{replica} on {devices}"
 
@@ -101,9 +101,9 @@ def _fix(estimate: Estimate, fix: Fix | None) -> str:
     if fix is None:
         return "no legal TP × PP holds even one such sequence: shorten it or use a smaller datatype"
     replica = " a replica" if mapping.replicas > 1 else ""
-    layout = f"TP {fix.tensor_parallel} × PP {fix.pipeline_parallel} ({fix.devices} devices{replica})"
+    layout = f"TP {fix.tensor_parallel:,} × PP {fix.pipeline_parallel:,} ({fix.devices:,} devices{replica})"
     if fix.batch_size == batch:
         return f"fits with {layout}"
     as_it_is = (fix.tensor_parallel, fix.pipeline_parallel) == (mapping.tensor_parallel, mapping.pipeline_parallel)
     where = "" if as_it_is else f" on {layout}"
-    return f"fits with batch {fix.batch_size} instead of {batch}{where}; no legal TP × PP holds all of it"
+    return f"fits with batch {fix.batch_size:,} instead of {batch:,}{where}; no legal TP × PP holds all of it"

@@ -2,10 +2,11 @@
 
 from .activity import Activity, ComponentActivity, plan_activity, template_activity
 from .analytical import AnalyticalProvider
-from .block import ComponentCost, CostBlock
-from .provider import MODES, CostProvider, require_mode, require_provider
+from .block import BOUNDS, ComponentCost, CostBlock, bound_index
+from .provider import MODES, CostProvider, Mode, modes_of, require_mode, require_provider
 
 __all__ = [
+    "BOUNDS",
     "MODES",
     "Activity",
     "AnalyticalProvider",
@@ -13,6 +14,9 @@ __all__ = [
     "ComponentCost",
     "CostBlock",
     "CostProvider",
+    "Mode",
+    "bound_index",
+    "modes_of",
     "plan_activity",
     "require_mode",
     "require_provider",

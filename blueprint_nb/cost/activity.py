@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir.bound import BoundPlan, BoundTemplate
-from ..ir.distributed import Collective, Unit
 from ..ir.plan import PlanTask, TaskWork
+from ..ir.task import Collective, Unit
 
 
 @dataclass(frozen=True, slots=True)

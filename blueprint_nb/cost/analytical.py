@@ -93,7 +93,7 @@ def _network_seconds(
     if component.ranks < 2 or component.collective is None:
         return _zeros(np.asarray(component.message_bytes, dtype=np.float64))
     tier = carrying_tier(component, system, network)
-    cost = tier.collective(component.collective, component.ranks)
+    cost = tier.collective(component.collective)
     sent = np.asarray(component.message_bytes, dtype=np.float64) * cost.message_multiple
     reached = tier.efficiency_fraction if uses_curves and tier.efficiency_fraction else 1.0
     crossing = sent + sent * cost.rank_coefficient / component.ranks
@@ -101,9 +101,9 @@ def _network_seconds(
 
 
 def carrying_tier(component: ComponentActivity, system: SystemProfile, network: NetworkTierBinding) -> NetworkTier:
-    """The tier that carries a collective. Raises `InvalidInputError` where the system has no such tier."""
+    """The tier that carries a collective. Raises `InvalidInputError` where no such tier reaches its ranks."""
     field = "pipeline_parallel_network" if component.collective == "point_to_point" else "tensor_parallel_network"
-    return system.tier(getattr(network, field), field)
+    return system.tier(getattr(network, field), field, component.ranks)
 
 
 def _zeros(like: Any) -> Any:

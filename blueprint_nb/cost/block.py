@@ -6,7 +6,7 @@ the context keeps one value a batch. Long tables are views that others build fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -32,7 +32,17 @@ class ComponentCost:
     seconds: Any
 
 
-@dataclass(frozen=True)
+BOUNDS: Final = ("memory", "compute", "network")
+
+
+def bound_index(activity: ComponentActivity, cost: ComponentCost) -> Any:
+    """Which of `BOUNDS` takes most of a component's time: an int8 array of the points' shape, or a scalar."""
+    if activity.collective is not None:
+        return np.int8(2)
+    return np.greater(cost.compute_seconds, cost.memory_seconds).astype(np.int8)
+
+
+@dataclass(frozen=True, eq=False)
 class CostBlock:
     """Costs beside the activity they were made from."""
 
@@ -48,6 +58,11 @@ class CostBlock:
         for seconds in terms:
             if isinstance(seconds, np.ndarray):
                 seconds.setflags(write=False)
+
+    @property
+    def priced(self) -> Iterator[tuple[ComponentActivity, ComponentCost]]:
+        """Each component's activity and cost, in plan order."""
+        return zip(self.activity.components, self.costs, strict=True)
 
     @cached_property
     def seconds(self) -> Any:
@@ -66,7 +81,7 @@ class CostBlock:
 
     def _sum(self, times: Callable[[ComponentActivity], int]) -> Any:
         total: Any = 0.0
-        for component, cost in zip(self.activity.components, self.costs, strict=True):
+        for component, cost in self.priced:
             if executions := times(component):
                 total = total + cost.seconds * executions
         return total

@@ -7,9 +7,11 @@ providers: an oracle offers only look-ups, and only after an estimate is frozen.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Final
+from typing import Annotated, Final
 
-from ..errors import unknown_name
+from pydantic import BeforeValidator
+
+from ..errors import one_of
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 from .activity import Activity
@@ -37,6 +39,13 @@ def require_provider(provider: object) -> CostProvider:
 
 def require_mode(mode: object) -> str:
     """`mode`, if it names a cost mode. Raises `UnknownNameError`."""
-    if not isinstance(mode, str) or mode not in MODES:
-        raise unknown_name("mode", mode, MODES)
-    return mode
+    return one_of("mode", mode, MODES)
+
+
+Mode = Annotated[str, BeforeValidator(require_mode)]
+"""The name of a cost mode."""
+
+
+def modes_of(system: SystemProfile) -> tuple[str, ...]:
+    """The modes that `system` has the figures for."""
+    return MODES[:1] if system.missing_efficiency else MODES

@@ -1,7 +1,7 @@
 """The intermediate representations: immutable, verified, digested, and free of time and hardware."""
 
 from .bound import BoundPlan, BoundTemplate, Implementation
-from .distributed import DistributedBuffer, DistributedTask, DistributedTaskIR, Origin, Sharding, Stage
+from .distributed import DistributedBuffer, DistributedTask, DistributedTaskIR, Sharding, Stage
 from .form import LinearForm, check_int64
 from .model_ir import (
     BlockAttributes,
@@ -13,6 +13,7 @@ from .model_ir import (
 )
 from .packing import packed_digests
 from .plan import PlanBuffer, PlanTask, PlanTemplate, PortablePlanIR, TaskWork, Template
+from .task import Origin
 
 __all__ = [
     "BlockAttributes",

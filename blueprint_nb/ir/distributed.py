@@ -11,47 +11,17 @@ from typing import Literal
 from .._canonical import Digested
 from .._schema import Count, Index, Record
 from .form import LinearForm
+from .task import Buffer, Task, check_structure
 from .text import columns, short
-from .verify import check_order, check_unique
 
-Unit = Literal["matrix", "vector", "network"]
-Collective = Literal["all_reduce", "all_gather", "point_to_point"]
 Scope = Literal["first", "every", "last", "hop"]
-StageKind = Literal["first", "inner", "last", "only"]
-BufferKind = Literal["weights", "kv_cache", "workspace", "boundary"]
 
 
-class Origin(Record):
-    """Where a task comes from: the model's operation, the pass, and the formulas it was made by."""
+class DistributedTask(Task):
+    """A task with its traffic in elements."""
 
-    operation: str
-    """Id of the operation in ModelIR."""
-    made_by: str
-    """The pass."""
-    formulas: dict[str, str]
-    """Quantity to formula: operations, weights, read, write, message; elements unless operations."""
-    symbols: dict[str, int]
-    """Value of every name in the formulas that is not a statistic."""
-
-
-class DistributedTask(Record):
-    """What one rank does once, for each execution."""
-
-    id: str
-    component: str
-    primitive: str
-    source_layer: str
-    unit: Unit
     scope: Scope
     """Stages that run it: the first, every (once a block), the last, or the hop between two."""
-    executions: Count
-    """In one step, over all stages."""
-    depends_on: tuple[str, ...] = ()
-    collective: Collective | None = None
-    ranks: Count = 1
-    operations: LinearForm = LinearForm()
-    masked_operations: LinearForm = LinearForm()
-    """Of `operations`, those on pairs that the causal mask hides: a kernel may skip them."""
     weights: LinearForm = LinearForm()
     """Elements held on the rank."""
     read: LinearForm = LinearForm()
@@ -60,20 +30,12 @@ class DistributedTask(Record):
     repeated_operations: LinearForm = LinearForm()
     """Over all ranks together, what is done beyond the unsharded model: replicated or padded."""
     repeated_weights: LinearForm = LinearForm()
-    origin: Origin
 
 
-class DistributedBuffer(Record):
-    """Elements that one rank holds in a stage."""
+class DistributedBuffer(Buffer):
+    """A buffer in elements."""
 
-    id: str
-    kind: BufferKind
-    stage: StageKind
     elements: LinearForm
-    transient: bool = False
-    """Transient buffers of one kind and stage are never live at the same time: the largest counts."""
-    unfused_only: bool = False
-    """Exists only where attention writes its score matrix to memory."""
 
 
 class Stage(Record):
@@ -111,10 +73,7 @@ class DistributedTaskIR(Digested):
 
     def model_post_init(self, context: object) -> None:
         """Verify."""
-        check_unique("tasks", [task.id for task in self.tasks])
-        check_unique("components", [task.component for task in self.tasks])
-        check_unique("buffers", [buffer.id for buffer in self.buffers])
-        check_order("tasks", [(task.id, task.depends_on) for task in self.tasks])
+        check_structure(self.tasks, self.buffers)
 
     def task(self, component: str) -> DistributedTask:
         """The task of a component. Raises KeyError."""

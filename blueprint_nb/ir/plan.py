@@ -7,53 +7,32 @@ workload's statistics. A sweep evaluates the same template on arrays, so its int
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from .._canonical import Digested, canonical_json, content
-from .._schema import Count, Flag, Record
+from .._schema import Record
 from ..errors import BlueprintError, IntegrityError, shown
 from ..workload import WorkloadBinding
-from .distributed import BufferKind, Collective, Origin, StageKind, Unit
 from .form import LinearForm, check_int64, require_int64
 from .packing import packed_digest
+from .task import Buffer, Task, check_structure
 from .text import columns, short
-from .verify import check_order, check_unique
 
 
-class PlanTask(Record):
-    """What one rank does once, for each execution."""
+class PlanTask(Task):
+    """A task with its traffic in bytes."""
 
-    id: str
-    component: str
-    primitive: str
-    source_layer: str
-    unit: Unit
-    executions: Count
-    """In one step, over all stages."""
-    depends_on: tuple[str, ...] = ()
-    collective: Collective | None = None
-    ranks: Count = 1
-    operations: LinearForm = LinearForm()
-    masked_operations: LinearForm = LinearForm()
-    """Of `operations`, those on pairs that the causal mask hides: a kernel may skip them."""
     read_bytes: LinearForm = LinearForm()
     write_bytes: LinearForm = LinearForm()
     message_bytes: LinearForm = LinearForm()
-    origin: Origin
 
 
-class PlanBuffer(Record):
-    """What one rank of a stage holds."""
+class PlanBuffer(Buffer):
+    """A buffer in bytes."""
 
-    id: str
-    kind: BufferKind
-    stage: StageKind
     bytes: LinearForm
-    transient: Flag = False
-    """Of the transient buffers of one kind and stage, only the largest counts."""
-    unfused_only: Flag = False
-    """Exists only where attention writes its score matrix to memory."""
 
 
 class TaskWork(NamedTuple):
@@ -80,10 +59,7 @@ class Template(Digested):
 
     def model_post_init(self, context: object) -> None:
         """Verify."""
-        check_unique("tasks", [task.id for task in self.tasks])
-        check_unique("components", [task.component for task in self.tasks])
-        check_unique("buffers", [buffer.id for buffer in self.buffers])
-        check_order("tasks", [(task.id, task.depends_on) for task in self.tasks])
+        check_structure(self.tasks, self.buffers)
 
     def check_int64(self, largest: dict[str, int]) -> None:
         """Raises `InvalidInputError` if a quantity, a task's traffic or a stage's memory may pass 2^63.
@@ -107,6 +83,11 @@ class Template(Digested):
     def buffer_bytes(self, statistics: dict[str, Any]) -> list[Any]:
         """Bytes of each buffer, in order."""
         return [buffer.bytes.at(statistics) for buffer in self.buffers]
+
+    def quantities(self, groups: Iterable[tuple[Any, Any, Any]], statistics: dict[str, Any]) -> list[Any]:
+        """Everything a workload binds, as a plan's digest packs it: groups (q, c, count), work, buffers."""
+        work = (value for task in self.work(statistics) for value in task)
+        return [*(size for group in groups for size in group), *work, *self.buffer_bytes(statistics)]
 
 
 class PlanTemplate(Template):
@@ -154,12 +135,8 @@ class BoundWorkload(Record):
     @cached_property
     def digest(self) -> str:
         """Of the template and the packed quantities (see `packing`)."""
-        return packed_digest(self.template.digest, self.quantities())
-
-    def quantities(self) -> list[int]:
-        """Every bound integer: the groups, each task's work, each buffer's bytes."""
-        groups = [n for g in self.workload.groups for n in (g.query_tokens, g.context_tokens, g.count)]
-        return [*groups, *(value for work in self.work for value in work), *self.buffer_bytes]
+        groups = [(group.query_tokens, group.context_tokens, group.count) for group in self.workload.groups]
+        return packed_digest(self.template.digest, self.template.quantities(groups, self.statistics))
 
     def task(self, component: str) -> tuple[PlanTask, TaskWork]:
         """A component's task, with its origin, and its quantities. Raises KeyError."""
@@ -187,13 +164,13 @@ class BoundWorkload(Record):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The plan that `to_json` wrote. Raises `IntegrityError` if anything in it was changed or lost."""
+        """The plan that `to_json` wrote, equal to it. Raises `IntegrityError` if a change made it another plan."""
         try:
             data = json.loads(text)
             claimed = data.pop("bound")
             plan = cls(**data)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            reason = error if isinstance(error, BlueprintError) else shown(str(error))
+            reason = str(error).rstrip(".") if isinstance(error, BlueprintError) else shown(str(error))
             raise IntegrityError("plan", rule=f"can't be read: {reason}", next_step="Export it again.") from None
         if json.loads(plan.to_json())["bound"] != claimed:
             raise IntegrityError(

@@ -2,7 +2,7 @@
 
 from .distribute import DistributeTransformerInferencePass
 from .frontend import build_model_ir
-from .implementation import ATTENTION_KERNELS, ImplementationBinding
+from .implementation import ATTENTION_KERNELS, Attention, ImplementationBinding
 from .legality import (
     legal_pipeline_parallel,
     legal_tensor_parallel,
@@ -13,6 +13,7 @@ from .plan import PlanTransformerInferencePass, plan_template
 
 __all__ = [
     "ATTENTION_KERNELS",
+    "Attention",
     "DistributeTransformerInferencePass",
     "ImplementationBinding",
     "PlanTransformerInferencePass",

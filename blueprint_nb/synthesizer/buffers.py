@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ..ir.distributed import BufferKind, DistributedBuffer, DistributedTask, StageKind
+from ..ir.distributed import DistributedBuffer, DistributedTask
 from ..ir.form import LinearForm
+from ..ir.task import BufferKind, StageKind
 from .formula import evaluate
 from .parts import ModelParts
 

@@ -9,9 +9,11 @@ the cos and sin tables of RoPE, sampling, and everything the host does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from ..ir.distributed import Collective, Scope, Unit
+from ..ir.distributed import Scope
+from ..ir.task import Collective, Unit
 from .formula import NOTHING
 
 
@@ -40,6 +42,29 @@ class ComponentRule:
     """Traits that a model must have for it: serial, parallel, rope, sharded (TP > 1), staged (PP > 1)."""
 
 
+_norm = partial(
+    ComponentRule,
+    unit="vector",
+    operations="norm_operations*tokens*hidden",
+    weights="norm_vectors*hidden",
+    read="tokens*hidden + weights",
+    write="tokens*hidden",
+    repeated_operations="(ranks - 1)*norm_operations*tokens*hidden",
+    repeated_weights="(ranks - 1)*norm_vectors*hidden",
+)
+
+_residual_add = partial(
+    ComponentRule,
+    primitive="residual_add",
+    unit="vector",
+    operations="tokens*hidden",
+    read="2*tokens*hidden",
+    write="tokens*hidden",
+    repeated_operations="(ranks - 1)*tokens*hidden",
+)
+
+_all_reduce = partial(ComponentRule, unit="network", message="tokens*hidden", collective="all_reduce")
+
 EMBEDDING: Final = (
     ComponentRule(
         component="embedding",
@@ -55,32 +80,22 @@ EMBEDDING: Final = (
         repeated_operations="(ranks - 1)*position_table*tokens*hidden",
         repeated_weights="(ranks*vocab_rows - vocab)*hidden + (ranks - 1)*position_rows*hidden",
     ),
-    ComponentRule(
+    _all_reduce(
         component="embedding_all_reduce",
         primitive="embedding_all_reduce",
-        unit="network",
         source_layer="embedding",
         scope="first",
         after=("embedding",),
-        message="tokens*hidden",
-        collective="all_reduce",
         only_if=("sharded",),
     ),
 )
 
 BLOCK: Final = (
-    ComponentRule(
+    _norm(
         component="input_norm",
         primitive="input_layernorm",
-        unit="vector",
         source_layer="attention",
         after=("embedding_all_reduce|embedding",),
-        operations="norm_operations*tokens*hidden",
-        weights="norm_vectors*hidden",
-        read="tokens*hidden + weights",
-        write="tokens*hidden",
-        repeated_operations="(ranks - 1)*norm_operations*tokens*hidden",
-        repeated_weights="(ranks - 1)*norm_vectors*hidden",
     ),
     ComponentRule(
         component="qkv_projection",
@@ -140,40 +155,24 @@ BLOCK: Final = (
         repeated_operations="(ranks - 1)*output_bias*tokens*hidden",
         repeated_weights="(ranks - 1)*output_bias*hidden",
     ),
-    ComponentRule(
+    _all_reduce(
         component="attention_all_reduce",
         primitive="all_reduce",
-        unit="network",
         source_layer="attention",
         after=("output_projection",),
-        message="tokens*hidden",
-        collective="all_reduce",
         only_if=("serial", "sharded"),
     ),
-    ComponentRule(
+    _residual_add(
         component="attention_residual",
-        primitive="residual_add",
-        unit="vector",
         source_layer="attention",
         after=("attention_all_reduce|output_projection",),
-        operations="tokens*hidden",
-        read="2*tokens*hidden",
-        write="tokens*hidden",
-        repeated_operations="(ranks - 1)*tokens*hidden",
         only_if=("serial",),
     ),
-    ComponentRule(
+    _norm(
         component="post_attention_norm",
         primitive="post_attention_layernorm",
-        unit="vector",
         source_layer="mlp",
         after=("attention_residual",),
-        operations="norm_operations*tokens*hidden",
-        weights="norm_vectors*hidden",
-        read="tokens*hidden + weights",
-        write="tokens*hidden",
-        repeated_operations="(ranks - 1)*norm_operations*tokens*hidden",
-        repeated_weights="(ranks - 1)*norm_vectors*hidden",
         only_if=("serial",),
     ),
     ComponentRule(
@@ -210,38 +209,23 @@ BLOCK: Final = (
         repeated_operations="(ranks - 1)*mlp_bias*tokens*hidden",
         repeated_weights="(ranks - 1)*mlp_bias*hidden",
     ),
-    ComponentRule(
+    _residual_add(
         component="branch_add",
-        primitive="residual_add",
-        unit="vector",
         source_layer="mlp",
         after=("output_projection", "mlp_down"),
-        operations="tokens*hidden",
-        read="2*tokens*hidden",
-        write="tokens*hidden",
-        repeated_operations="(ranks - 1)*tokens*hidden",
         only_if=("parallel",),
     ),
-    ComponentRule(
+    _all_reduce(
         component="mlp_all_reduce",
         primitive="all_reduce",
-        unit="network",
         source_layer="mlp",
         after=("branch_add|mlp_down",),
-        message="tokens*hidden",
-        collective="all_reduce",
         only_if=("sharded",),
     ),
-    ComponentRule(
+    _residual_add(
         component="mlp_residual",
-        primitive="residual_add",
-        unit="vector",
         source_layer="mlp",
         after=("attention_residual", "mlp_all_reduce|branch_add|mlp_down"),
-        operations="tokens*hidden",
-        read="2*tokens*hidden",
-        write="tokens*hidden",
-        repeated_operations="(ranks - 1)*tokens*hidden",
     ),
 )
 
@@ -258,19 +242,12 @@ HOP: Final = ComponentRule(
 )
 
 HEAD: Final = (
-    ComponentRule(
+    _norm(
         component="final_norm",
         primitive="final_layernorm",
-        unit="vector",
         source_layer="head",
         scope="last",
         after=("pipeline_send|mlp_residual",),
-        operations="norm_operations*tokens*hidden",
-        weights="norm_vectors*hidden",
-        read="tokens*hidden + weights",
-        write="tokens*hidden",
-        repeated_operations="(ranks - 1)*norm_operations*tokens*hidden",
-        repeated_weights="(ranks - 1)*norm_vectors*hidden",
     ),
     ComponentRule(
         component="lm_head",

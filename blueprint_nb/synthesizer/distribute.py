@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..ir.distributed import DistributedTask, DistributedTaskIR, Origin, Stage
+from ..ir.distributed import DistributedTask, DistributedTaskIR, Stage
 from ..ir.form import LinearForm
 from ..ir.model_ir import BlockAttributes, ModelIR, ModelOperation
+from ..ir.task import Origin
 from ..mapping import TransformerInferenceMappingSpec
 from .buffers import stage_buffers
 from .components import ComponentRule

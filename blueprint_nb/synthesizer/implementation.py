@@ -14,7 +14,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator
 
 from .._schema import Count, Record
-from ..errors import unknown_name
+from ..errors import one_of
 from ..ir.bound import BoundPlan, BoundTemplate, Implementation
 from ..ir.form import LinearForm
 from ..ir.plan import PlanTask, PlanTemplate, PortablePlanIR
@@ -25,16 +25,18 @@ DEFAULT_KV_BLOCK_TOKENS: Final = 16
 """Tokens in a block of a paged KV cache: the default of vLLM."""
 
 
-def _known_kernel(value: object) -> object:
-    if not isinstance(value, str) or value not in ATTENTION_KERNELS:
-        raise unknown_name("attention", value, ATTENTION_KERNELS)
-    return value
+def _known_kernel(value: object) -> str:
+    return one_of("attention", value, ATTENTION_KERNELS)
+
+
+Attention = Annotated[str, BeforeValidator(_known_kernel)]
+"""The name of a kernel: unfused, flash or paged."""
 
 
 class ImplementationBinding(Record):
     """Chooses the kernels of a plan."""
 
-    attention: Annotated[str, BeforeValidator(_known_kernel)]
+    attention: Attention
     kv_block_tokens: Count = DEFAULT_KV_BLOCK_TOKENS
     """Tokens in a block of the cache, where attention is paged."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..errors import InvalidInputError
 from ..ir.model_ir import BlockAttributes
 from ..mapping import TransformerInferenceMappingSpec
@@ -35,16 +37,18 @@ def require_legal(block: BlockAttributes, blocks: int, mapping: TransformerInfer
         raise _illegal("pipeline_parallel", stages, fault, legal_pipeline_parallel(blocks, _LISTED_UP_TO))
 
 
-def legal_tensor_parallel(block: BlockAttributes, most: int) -> list[int]:
+@lru_cache(maxsize=256)
+def legal_tensor_parallel(block: BlockAttributes, most: int) -> tuple[int, ...]:
     """Every legal TP up to `most`."""
-    return [ranks for ranks in range(1, most + 1) if tensor_parallel_fault(block, ranks) is None]
+    return tuple(ranks for ranks in range(1, most + 1) if tensor_parallel_fault(block, ranks) is None)
 
 
-def legal_pipeline_parallel(blocks: int, most: int) -> list[int]:
+@lru_cache(maxsize=256)
+def legal_pipeline_parallel(blocks: int, most: int) -> tuple[int, ...]:
     """Every legal PP up to `most`."""
-    return [stages for stages in range(1, most + 1) if pipeline_parallel_fault(blocks, stages) is None]
+    return tuple(stages for stages in range(1, most + 1) if pipeline_parallel_fault(blocks, stages) is None)
 
 
-def _illegal(field: str, got: int, fault: str, legal: list[int]) -> InvalidInputError:
+def _illegal(field: str, got: int, fault: str, legal: tuple[int, ...]) -> InvalidInputError:
     listed = ", ".join(str(size) for size in legal)
     return InvalidInputError(field, got=str(got), rule=fault, next_step=f"Legal up to {_LISTED_UP_TO}: {listed}.")

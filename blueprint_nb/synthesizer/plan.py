@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ..ir.distributed import DistributedTaskIR
 from ..ir.plan import PlanBuffer, PlanTask, PlanTemplate, PortablePlanIR
+from ..ir.task import Buffer, Task, shared_fields
 from ..workload import WorkloadBinding, element_bytes
 
 
@@ -27,39 +28,21 @@ class PlanTransformerInferencePass:
 @lru_cache(maxsize=256)
 def plan_template(distributed: DistributedTaskIR, datatype: str) -> PlanTemplate:
     """What all plans of a distributed model in one datatype share: every form, in operations and bytes."""
-    size = element_bytes(datatype)
+    element = element_bytes(datatype)
     return PlanTemplate(
         distributed_digest=distributed.digest,
         datatype=datatype,
         tasks=tuple(
             PlanTask(
-                id=task.id,
-                component=task.component,
-                primitive=task.primitive,
-                source_layer=task.source_layer,
-                unit=task.unit,
-                executions=task.executions,
-                depends_on=task.depends_on,
-                collective=task.collective,
-                ranks=task.ranks,
-                operations=task.operations,
-                masked_operations=task.masked_operations,
-                read_bytes=task.read * size,
-                write_bytes=task.write * size,
-                message_bytes=task.message * size,
-                origin=task.origin,
+                **shared_fields(task, Task),
+                read_bytes=task.read * element,
+                write_bytes=task.write * element,
+                message_bytes=task.message * element,
             )
             for task in distributed.tasks
         ),
         buffers=tuple(
-            PlanBuffer(
-                id=buffer.id,
-                kind=buffer.kind,
-                stage=buffer.stage,
-                bytes=buffer.elements * size,
-                transient=buffer.transient,
-                unfused_only=buffer.unfused_only,
-            )
+            PlanBuffer(**shared_fields(buffer, Buffer), bytes=buffer.elements * element)
             for buffer in distributed.buffers
         ),
     )

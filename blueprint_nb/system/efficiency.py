@@ -15,7 +15,7 @@ from .._schema import Number, Record
 from ..errors import InvalidInputError
 from ..units import GIGA, MEGA
 
-Fraction = Annotated[Number, Field(gt=0, le=1)]
+Fraction = Annotated[Number, Field(ge=1e-4, le=1)]
 Threshold = Annotated[Number, Field(ge=0, le=10**9)]
 
 
@@ -27,7 +27,7 @@ class ComputeStep(Record):
 
     @property
     def threshold(self) -> float:
-        """In operations."""
+        """Of the work, in operations."""
         return self.at_least_gflop * GIGA
 
 
@@ -39,7 +39,7 @@ class MemoryStep(Record):
 
     @property
     def threshold(self) -> float:
-        """In bytes."""
+        """Of the work, in bytes."""
         return self.at_least_mb * MEGA
 
 

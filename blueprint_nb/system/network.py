@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .._schema import Count, Number, Record
-from ..errors import InvalidInputError, UnsupportedError
+from .._schema import Count, Number, Record, Text
+from ..errors import UnsupportedError
 from ..units import GIGA, MICRO
 from .efficiency import Fraction
 
@@ -21,7 +21,7 @@ Collective = Literal["all_reduce", "all_gather", "reduce_scatter", "point_to_poi
 class CollectiveCost(Record):
     """How often a message crosses the wire."""
 
-    message_multiple: Annotated[Number, Field(gt=0, le=100)]
+    message_multiple: Annotated[Number, Field(ge=1e-3, le=100)]
     """m"""
     rank_coefficient: Annotated[Number, Field(ge=-1, le=100)]
     """k"""
@@ -30,7 +30,7 @@ class CollectiveCost(Record):
 class NetworkTier(Record):
     """Links of one kind: those in the box, or those between boxes."""
 
-    name: str
+    name: Text
     bandwidth_gb_per_s: Annotated[Number, Field(ge=1e-3, le=10**5)]
     """Of one device, in one direction."""
     peer_bandwidth_gb_per_s: Annotated[Number, Field(ge=1e-3, le=10**5)] | None = None
@@ -55,18 +55,8 @@ class NetworkTier(Record):
         """Latency of one collective."""
         return float(self.latency_us * MICRO)
 
-    def collective(self, kind: Collective, ranks: int) -> CollectiveCost:
-        """The cost of `kind`.
-
-        Raises `InvalidInputError` past the rank limit, `UnsupportedError` where it is unknown.
-        """
-        if ranks > self.max_ranks:
-            raise InvalidInputError(
-                "max_ranks",
-                got=f"a group of {ranks:,}",
-                rule=f"of the tier {self.name!r} is {self.max_ranks:,}",
-                next_step="Use fewer ranks, or bind the traffic to a tier that reaches them.",
-            )
+    def collective(self, kind: Collective) -> CollectiveCost:
+        """The cost of `kind`. Raises `UnsupportedError` where it is unknown."""
         if kind not in self.collectives:
             known = ", ".join(sorted(self.collectives))
             raise UnsupportedError(f"collectives.{kind}", rule="is not in this profile", next_step=f"It has {known}.")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from .._canonical import digest
-from .._schema import Count, Number, Record
+from .._canonical import digest, plain
+from .._schema import Count, Number, Record, Text, as_number
 from ..errors import InvalidInputError, UnsupportedError, shown, unknown_name
 from .engine import ComputeEngine
 from .memory import DeviceMemory
@@ -25,8 +23,8 @@ class SystemProfile(Record):
 
     not_content: ClassVar[frozenset[str]] = frozenset({"sources", "description"})
 
-    name: str
-    description: str = ""
+    name: Text
+    description: Text = ""
     kind: Literal["reference", "datasheet", "custom"] = "custom"
     """`reference`: a preset that defines published figures. `datasheet`: the vendor's. `custom`: others."""
     processing_mode: Literal["no_overlap", "roofline"]
@@ -41,7 +39,7 @@ class SystemProfile(Record):
     memory: DeviceMemory
     network: tuple[NetworkTier, ...]
     """From the nearest outwards: tier 0 is in the box (or a bridge in it), the last one between boxes."""
-    sources: dict[str, str] = Field(default_factory=dict)
+    sources: dict[Text, Text] = Field(default_factory=dict)
     """Dotted path (or the start of one) of each figure to where it was published."""
 
     @model_validator(mode="after")
@@ -71,13 +69,25 @@ class SystemProfile(Record):
             *(f"network.{i}.efficiency_fraction" for i, t in tiers if t.efficiency_fraction is None),
         )
 
-    def tier(self, index: int, field: str) -> NetworkTier:
-        """Tier `index`, as bound by `field`. Raises `InvalidInputError` where there is none."""
+    def tier(self, index: int, field: str, ranks: int = 1) -> NetworkTier:
+        """Tier `index`, as bound by `field`, for a group of `ranks`.
+
+        Raises `InvalidInputError` where there is none, or it does not reach so many.
+        """
         if not 0 <= index < len(self.network):
             tiers = ", ".join(f"{i} ({tier.name})" for i, tier in enumerate(self.network))
             rule = f"must be a network tier of {self.name}"
             raise InvalidInputError(field, got=str(index), rule=rule, next_step=f"It has {tiers}.")
-        return self.network[index]
+        tier = self.network[index]
+        if ranks > tier.max_ranks:
+            raise InvalidInputError(
+                field.replace("_network", ""),
+                got=f"{ranks:,}",
+                rule=f"must be at most {tier.max_ranks:,}, the ranks that network tier {index} ({tier.name}) "
+                f"of {self.name} reaches",
+                next_step=f"Use fewer ranks, or another {field}.",
+            )
+        return tier
 
     def require_datatype(self, datatype: str) -> None:
         """Raises `UnsupportedError`, naming the figure, where an engine lacks a peak for `datatype`."""
@@ -102,17 +112,21 @@ class SystemProfile(Record):
 
         Keys are dotted paths: "memory.bandwidth_gb_per_s", "network.0.latency_us".
         """
+        if not isinstance(overrides, Mapping):
+            raise _no_overrides(overrides)
         if not overrides:
             return self
-        content: Any = _editable(self.model_dump())
+        content = plain(self)
         for path, value in overrides.items():
             _replace(content, path, value)
             kept = {key: text for key, text in content["sources"].items() if not key.startswith(f"{path}.")}
             content["sources"] = {**kept, path: "what-if"}
         content["kind"] = "custom"
-        changed = type(self)(**content)
-        name = self.name + "".join(f"+{path}={_said(value)}" for path, value in overrides.items())
-        return changed.model_copy(update={"name": name})
+        content["name"] = self.name + "".join(f"+{path}={_said(value)}" for path, value in overrides.items())
+        return type(self)(**content)
+
+    def __hash__(self) -> int:
+        return hash(self.revision)
 
 
 def _numbers(path: str, value: object) -> Iterator[tuple[str, float]]:
@@ -126,23 +140,19 @@ def _numbers(path: str, value: object) -> Iterator[tuple[str, float]]:
         yield path, value
 
 
-def _editable(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _editable(item) for key, item in value.items()}
-    return [_editable(item) for item in value] if isinstance(value, (tuple, list)) else value
-
-
 def _replace(content: dict[str, Any], path: object, value: object) -> None:
     if not isinstance(path, str) or not path:
-        next_step = "For example memory.bandwidth_gb_per_s."
-        raise InvalidInputError(
-            "overrides", got=shown(path), rule="must map dotted paths to values", next_step=next_step
-        )
+        raise _no_overrides(path)
     *parents, last = path.split(".")
     holder: Any = content
     for depth, part in enumerate(parents):
         holder = holder[_key(holder, part, path, at_top=depth == 0)]
-    holder[_key(holder, last, path, at_top=not parents)] = copy.deepcopy(value)
+    holder[_key(holder, last, path, at_top=not parents)] = value
+
+
+def _no_overrides(got: object) -> InvalidInputError:
+    next_step = "For example memory.bandwidth_gb_per_s."
+    return InvalidInputError("overrides", got=shown(got), rule="must map dotted paths to values", next_step=next_step)
 
 
 def _key(holder: object, part: str, path: str, *, at_top: bool) -> Any:
@@ -159,6 +169,7 @@ def _key(holder: object, part: str, path: str, *, at_top: bool) -> Any:
 
 def _said(value: object) -> str:
     """A number as short as it reads, whatever type it came in, so that 4000 and 4000.0 make one name."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return f"{float(value):.12g}"
-    return shown(value)
+    try:
+        return f"{as_number(value):.12g}"
+    except InvalidInputError:
+        return shown(value)

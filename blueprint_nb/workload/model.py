@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from .._schema import Count, Flag, Index, Record
+from .._schema import Count, Flag, Index, Record, Text
 from ..errors import InvalidInputError
 
 Template = Literal["dense-mha", "decoder"]
@@ -33,15 +33,15 @@ _DECODER_FIELDS: Final = (*_BLOCK_FIELDS, "rotary_size", "position_rows")
 class ModelProvenance(Record):
     """Where a model's figures come from. Not part of what is computed, nor of any digest."""
 
-    source: str
+    source: Text
     """The publication or configuration file the fields were read from."""
     published_parameters: Count
     """The parameter count its authors state."""
     published_precision: Count = 1
     """What the published count is rounded to: 1 when exact, 1,000,000,000 for "7B"."""
-    published_source: str
+    published_source: Text
     """Where the count is stated."""
-    notes: str = ""
+    notes: Text = ""
     """What this profile leaves out or decides, for the reader."""
 
 
@@ -58,7 +58,7 @@ class TransformerModelSpec(Record):
         "encoder_layers": "there is a decoder stack only",
     }
 
-    name: str
+    name: Text
     template: Template = "dense-mha"
     """`dense-mha`: the reference stack. `decoder`: a whole model, described by the fields below."""
     hidden_size: Count
@@ -97,7 +97,8 @@ class TransformerModelSpec(Record):
 
     def __init__(self, /, **values: object) -> None:
         values = dict(values)
-        if values.get("template", "dense-mha") == "dense-mha" and "key_value_heads" not in values:
+        template = values.get("template", "dense-mha")
+        if isinstance(template, str) and template == "dense-mha" and "key_value_heads" not in values:
             values["key_value_heads"] = values.get("attention_heads")
         super().__init__(**values)
 

@@ -1,4 +1,4 @@
-"""What a step's work depends on: five sums over its sequences.
+"""What a step's work depends on: six sums over its sequences.
 
 Work is linear in them, so a plan, a sweep and later a scheduler need nothing else about a step. A group is
 `count` sequences that each bring `query_tokens` new tokens (q) and see `context_tokens` of context (c), these

@@ -185,11 +185,11 @@ def test_candidates_are_legal_on_the_network_too() -> None:
         ({"model": "llama-3.1-405b"}, "fits with TP 4 × PP 3 (12 devices)"),
         (
             {"model": "llama-3.1-70b", "batch_size": 10**6},
-            "fits with batch 53 instead of 1000000 on TP 2 × PP 1 (2 devices); no legal TP × PP holds all of it",
+            "fits with batch 53 instead of 1,000,000 on TP 2 × PP 1 (2 devices); no legal TP × PP holds all of it",
         ),
         (
             {"model": "llama-3.1-70b", "batch_size": 10**6, "tensor_parallel": 8},
-            "fits with batch 699 instead of 1000000; no legal TP × PP holds all of it",
+            "fits with batch 699 instead of 1,000,000; no legal TP × PP holds all of it",
         ),
     ],
 )  # fmt: skip

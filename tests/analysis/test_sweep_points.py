@@ -66,7 +66,7 @@ def test_points_that_no_mapping_has_have_nulls_and_a_reason() -> None:
     )
     assert dict(zip([tuple(row) for row in frame.select("tensor_parallel", "pipeline_parallel", "context_tokens").rows()], frame["reason"], strict=True)) == {
         (1, 1, 64): None,
-        (1, 1, 4096): "context_tokens is beyond the sequence length of phi-2, 2,048",
+        (1, 1, 4096): "context_tokens must be at most the sequence length of phi-2, 2,048 tokens",
         (1, 5, 64): "pipeline_parallel must divide the 32 blocks. Got 5. Legal up to 64: 1, 2, 4, 8, 16, 32.",
         (1, 5, 4096): "pipeline_parallel must divide the 32 blocks. Got 5. Legal up to 64: 1, 2, 4, 8, 16, 32.",
         (3, 1, 64): "tensor_parallel must divide the 32 attention heads. Got 3. Legal up to 64: 1, 2, 4, 8, 16, 32.",

@@ -104,7 +104,7 @@ TP  PP  batch  context  devices   step  tokens/s      memory    KV cache  fits
  3   1  1,024    1,024        –   –            –         –         –            [2]
  3   1  1,024  200,000        –   –            –         –         –            [2]
 
-[1] --context is beyond the sequence length of llama-3.1-8b, 131,072
+[1] --context must be at most the sequence length of llama-3.1-8b, 131,072 tokens
 [2] --tp must divide the 32 attention heads. Got 3. Legal up to 64: 1, 2, 4, 8, 16, 32.
 """
     )

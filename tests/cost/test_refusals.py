@@ -88,8 +88,8 @@ def test_a_rank_limit_holds_for_the_group_of_one_collective() -> None:
     with pytest.raises(InvalidInputError) as caught:
         price("a100_80g", ranks=16)
     assert str(caught.value) == (
-        "max_ranks of the tier 'in the box' is 8. Got a group of 16. "
-        "Use fewer ranks, or bind the traffic to a tier that reaches them."
+        "tensor_parallel must be at most 8, the ranks that network tier 0 (in the box) of a100_80g reaches. Got 16. "
+        "Use fewer ranks, or another tensor_parallel_network."
     )
 
 

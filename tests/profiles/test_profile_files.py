@@ -85,7 +85,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "folder.toml"
     path.mkdir()
-    assert message_of(ProfileError, load_system, path) == f"{path} can't be read: is a directory. Check the path."
+    assert message_of(ProfileError, load_system, path) == f"{path} can't be read: it is a folder. Check the path."
 
 
 def test_a_path_with_a_null_byte_is_refused() -> None:

@@ -182,7 +182,7 @@ def test_what_is_no_path_is_refused(path: object) -> None:
             "memory.bandwidth_gb_per_s must be at most 1,000,000. Got 2039000000000.",
         ),
         ("memory.usable_fraction", 1.2, "memory.usable_fraction must be at most 1. Got 1.2."),
-        ("memory.usable_fraction", 0, "memory.usable_fraction must be greater than 0. Got 0."),
+        ("memory.usable_fraction", 0, "memory.usable_fraction must be at least 0.0001. Got 0."),
         ("network.0.bandwidth_gb_per_s", 0, "network.0.bandwidth_gb_per_s must be at least 0.001. Got 0."),
         ("network.0.latency_us", -1, "network.0.latency_us must be at least 0. Got -1."),
         ("network.1.efficiency_fraction", 1.2, "network.1.efficiency_fraction must be at most 1. Got 1.2."),

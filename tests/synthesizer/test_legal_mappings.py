@@ -17,8 +17,8 @@ STEP = WorkloadBinding.decode(batch_size=1, context_tokens=8, datatype="float16"
 @given(models())
 def test_legal_tensor_parallel_gives_every_rank_whole_heads_and_columns(model: TransformerModelSpec) -> None:
     block = next(op.block for op in build_model_ir(model).operations if op.block)
-    assert legal_tensor_parallel(block, 100) == expected_tensor_parallel(model)
-    assert legal_pipeline_parallel(model.block_count, 100) == divisors(model.block_count)
+    assert list(legal_tensor_parallel(block, 100)) == expected_tensor_parallel(model)
+    assert list(legal_pipeline_parallel(model.block_count, 100)) == divisors(model.block_count)
 
 
 @pytest.mark.parametrize(
