@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..analysis import Estimate
-from ..analysis.step import Step, bound_of
+from ..analysis.step import Step
 from ..cost import ComponentActivity, ComponentCost
 from ..ir import BoundPlan
-from ..units import format_count, format_percent, format_seconds
-from .component_names import component_name
-from .component_table import bound_reason
+from ..units import format_seconds
+from .component_table import component_row, priced
 from .formulas import formula_lines
 from .theme import TERM_COLOURS, Table
 
@@ -19,11 +18,8 @@ _BAR: Final = 14
 _THIN_BAR: Final = 5
 
 
-def priced(step: Step) -> list[tuple[ComponentActivity, ComponentCost]]:
-    return list(zip(step.costs.activity.components, step.costs.costs, strict=True))
-
-
 def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
+    """A row for each component of `step`, the `number`th that is drawn, in units of `scale` seconds."""
     portable = estimate.prefill_plan if step.phase == "prefill" else estimate.decode_plan(step.context_tokens)
     plan = estimate.bound_plan(portable)
     return [
@@ -35,20 +31,18 @@ def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table
 def _row(
     estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
 ) -> dict[str, Any]:
-    bound, times = bound_of(activity, cost), activity.executions
-    share = format_percent(cost.seconds * times / step.seconds)
-    terms = {term: float(getattr(cost, f"{term}_seconds")) * times for term in TERM_COLOURS}
+    said = component_row(estimate, step, activity, cost)
+    terms = {term: float(getattr(cost, f"{term}_seconds")) * activity.executions for term in TERM_COLOURS}
     return {
-        "component": component_name(activity.component),
-        "seconds": f"{format_seconds(cost.seconds * times)} = {format_count(times)} × {format_seconds(cost.seconds)}",
-        "share": share,
-        "end": _rounded(cost.seconds * times / scale),
-        "label": f"{format_seconds(cost.seconds * times)} · {share} · {bound}",
-        "spoken": f"{component_name(activity.component)}: {format_seconds(cost.seconds * times)}, {share} of the step, "
-        f"{bound}-bound",
-        "why": f"{bound}: {bound_reason(estimate, activity, cost, bound)}",
+        "component": said.component,
+        "seconds": f"{said.seconds} = {said.executions}",
+        "share": said.share,
+        "end": _rounded(cost.seconds * activity.executions / scale),
+        "label": f"{said.seconds} · {said.share} · {said.bound}",
+        "spoken": f"{said.component}: {said.seconds}, {said.share} of the step, {said.bound}-bound",
+        "why": f"{said.bound}: {said.why}",
         **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
-        **_extents(terms, bound, scale, is_stacked=estimate.inputs.system.processing_mode == "no_overlap"),
+        **_extents(terms, said.bound, scale, is_stacked=estimate.inputs.system.processing_mode == "no_overlap"),
     }
 
 

@@ -13,56 +13,44 @@ import altair as alt
 from ..analysis import Estimate
 from ..analysis.step import Step, step_of
 from ..units import format_count, format_seconds, time_unit
-from .component_bars import QUANTITIES, bar_rows, priced
+from .component_bars import QUANTITIES, bar_rows
 from .component_names import component_name
-from .theme import TERM_COLOURS, data, finished, ink, layered, message_chart, title
+from .component_table import priced
+from .step_rows import NO_DECODE
+from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart, title
 from .thinning import kept_indices
 
 _ROW_HEIGHT: Final = 24
 _LABEL_SPACE: Final = 1.45
 _NAME_WIDTH: Final = 150
 _SLIDER_STEPS: Final = 10
-NO_DECODE: Final = "There is no decode step: one generated token comes from the prefill."
 
 
-def component_chart(
-    estimate: Estimate,
-    *,
-    phase: str,
-    context_tokens: int | None = None,
-    width: int = 640,
-    x_domain: tuple[float, float] | None = None,
-    dark: bool | None = None,
-) -> alt.Chart | alt.LayerChart:
-    """The prefill, or the decode step at a visible context (None: the last one).
-
-    `x_domain` (lowest, highest; seconds) fixes axis and unit, for charts that are compared or dragged.
-    """
-    if phase == "decode" and not len(estimate.decode_contexts):
-        return message_chart(NO_DECODE, width, 4 * _ROW_HEIGHT, dark)
-    step = step_of(estimate, phase, context_tokens)
-    layers = _layers(estimate, [step], width, x_domain, dark)
+def component_chart(estimate: Estimate, *, phase: str, width: int = 640) -> alt.Chart | alt.LayerChart:
+    """The prefill, or the last decode step."""
+    if phase == "decode" and not estimate.has_decode:
+        return message_chart(NO_DECODE, width, 4 * _ROW_HEIGHT)
+    step = step_of(estimate, phase)
+    layers = _layers(estimate, [step], width)
     context = format_count(step.context_tokens)
     name = f"Prefill of {context} tokens" if phase == "prefill" else f"Decode step at context {context}"
-    return finished(layers.properties(title=title(f"{name}: {format_seconds(step.seconds)}", _reading(estimate))), dark)
+    return finished(layers.properties(title=title(f"{name}: {format_seconds(step.seconds)}", _reading(estimate))))
 
 
-def component_slider_chart(
-    estimate: Estimate, *, width: int = 640, dark: bool | None = None
-) -> alt.Chart | alt.LayerChart:
+def component_slider_chart(estimate: Estimate, *, width: int = 640) -> alt.Chart | alt.LayerChart:
     """Decode steps at up to 10 contexts, one at a time: a slider in the page chooses. Opens on the last."""
     contexts = estimate.decode_contexts
     if len(contexts) < 2:
-        return component_chart(estimate, phase="decode", width=width, dark=dark)
+        return component_chart(estimate, phase="decode", width=width)
     steps = [step_of(estimate, "decode", int(contexts[index])) for index in kept_indices(len(contexts), _SLIDER_STEPS)]
     last = len(steps) - 1
     slider = alt.param(
         name="context_step", value=last, bind=alt.binding_range(min=0, max=last, step=1, name="Visible context ")
     )
     names = [f"Decode step at context {format_count(s.context_tokens)}: {format_seconds(s.seconds)}" for s in steps]
-    layers = _layers(estimate, steps, width, None, dark, only="datum.step == context_step")
+    layers = _layers(estimate, steps, width, only="datum.step == context_step")
     heading = alt.TitleParams(alt.ExprRef(f"{names!r}[context_step]"), subtitle=[_reading(estimate)])
-    return finished(layers.properties(title=heading).add_params(slider), dark)
+    return finished(layers.properties(title=heading).add_params(slider))
 
 
 def _reading(estimate: Estimate) -> str:
@@ -71,17 +59,9 @@ def _reading(estimate: Estimate) -> str:
     return "time of all executions · compute and memory overlap: the longer counts, the shorter is the thin bar"
 
 
-def _layers(
-    estimate: Estimate,
-    steps: list[Step],
-    width: int,
-    x_domain: tuple[float, float] | None,
-    dark: bool | None,
-    only: str | None = None,
-) -> alt.LayerChart:
+def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None = None) -> alt.LayerChart:
     longest = max(cost.seconds * a.executions for step in steps for a, cost in priced(step))
-    low, high = x_domain or (0.0, longest * _LABEL_SPACE)
-    scale, unit = time_unit(high / _LABEL_SPACE)
+    scale, unit = time_unit(longest)
     rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale)]
     base = alt.Chart(data(rows))
     base = base if only is None else base.transform_filter(only)
@@ -92,19 +72,17 @@ def _layers(
         title=None,
         axis=alt.Axis(minExtent=_NAME_WIDTH, labelLimit=_NAME_WIDTH, ticks=False, domain=False),
     )
-    x_scale = alt.Scale(domain=[low / scale, high / scale], nice=False)
-    layers = [_term_layer(base, term, y, x_scale, f"time in the step ({unit})", dark) for term in TERM_COLOURS]
+    x_scale = alt.Scale(domain=[0, longest / scale * _LABEL_SPACE], nice=False)
+    layers = [_term_layer(base, term, y, x_scale, f"time in the step ({unit})") for term in TERM_COLOURS]
     labels = base.mark_text(align="left", dx=6, aria=False).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
     return layered([*layers, labels, _answering_layer(base, y)], width=width, height=_ROW_HEIGHT * len(order))
 
 
-def _term_layer(
-    base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_title: str, dark: bool | None
-) -> alt.Chart:
+def _term_layer(base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_title: str) -> alt.Chart:
     chart: alt.Chart = (
         base.transform_filter(f"datum.{term}_to > datum.{term}_from")
         .transform_calculate(term=f"'{term}'")
-        .mark_bar(stroke=ink(dark), strokeWidth=0.5, aria=False)
+        .mark_bar(stroke=INK, strokeWidth=0.5, aria=False)
         .encode(
             y=y,
             x=alt.X(f"{term}_from:Q", scale=scale, axis=alt.Axis(title=axis_title, tickCount=8)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from ..analysis import Estimate
 from ..analysis.step import Step, bound_of, step_of
@@ -33,17 +33,21 @@ _WORTH_SAYING = 0.05
 """Of a component's time, where the lesser term is added to the greater."""
 
 _PLACES = ("in ", "between ", "within ", "across ")
-COLUMNS = tuple(field.name for field in fields(ComponentRow))
 
 
-def component_table(estimate: Estimate, phase: str, context_tokens: int | None = None) -> list[ComponentRow]:
-    """The prefill's components, or those of the decode step at a context (None: the last), in plan order."""
-    step = step_of(estimate, phase, context_tokens)
-    pairs = zip(step.costs.activity.components, step.costs.costs, strict=True)
-    return [_row(estimate, step, activity, cost) for activity, cost in pairs]
+def component_table(estimate: Estimate, phase: str) -> list[ComponentRow]:
+    """The components of the prefill or of the last decode step, in plan order."""
+    step = step_of(estimate, phase)
+    return [component_row(estimate, step, activity, cost) for activity, cost in priced(step)]
 
 
-def _row(estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost) -> ComponentRow:
+def priced(step: Step) -> list[tuple[ComponentActivity, ComponentCost]]:
+    """Each component of a step with its cost."""
+    return list(zip(step.costs.activity.components, step.costs.costs, strict=True))
+
+
+def component_row(estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost) -> ComponentRow:
+    """One component of `step`."""
     seconds = cost.seconds * activity.executions
     bound = bound_of(activity, cost)
     return ComponentRow(
@@ -52,11 +56,11 @@ def _row(estimate: Estimate, step: Step, activity: ComponentActivity, cost: Comp
         share=format_percent(seconds / step.seconds),
         executions=f"{format_count(activity.executions)} × {format_seconds(cost.seconds)}",
         bound=bound,
-        why=bound_reason(estimate, activity, cost, bound),
+        why=_reason(estimate, activity, cost, bound),
     )
 
 
-def bound_reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
+def _reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
     """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks"; both if both count."""
     if bound == "network":
         tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
@@ -64,17 +68,14 @@ def bound_reason(estimate: Estimate, activity: ComponentActivity, cost: Componen
         return f"{format_decimal(activity.message_bytes, 'B')} {where}, {format_count(activity.ranks)} ranks"
     traffic = activity.read_bytes + activity.write_bytes
     reasons = {
-        "compute": _reason(activity.operations, cost.compute_seconds, "FLOP"),
-        "memory": _reason(traffic, cost.memory_seconds, "B"),
+        "compute": _work(activity.operations, cost.compute_seconds, "FLOP"),
+        "memory": _work(traffic, cost.memory_seconds, "B"),
     }
     other = min(cost.compute_seconds, cost.memory_seconds)
     adds = estimate.inputs.system.processing_mode == "no_overlap" and other > _WORTH_SAYING * cost.seconds
     return f"{reasons.pop(bound)} + {reasons.popitem()[1]}" if adds else reasons[bound]
 
 
-def _reason(work: int, seconds: float, unit: str) -> str:
-    return f"{format_decimal(work, unit)} {_rate(work, seconds, f'{unit}/s')}"
-
-
-def _rate(work: int, seconds: float, unit: str) -> str:
-    return f"at {format_decimal(work / seconds, unit)}" if seconds else "at no cost"
+def _work(work: int, seconds: float, unit: str) -> str:
+    rate = f"at {format_decimal(work / seconds, f'{unit}/s')}" if seconds else "at no cost"
+    return f"{format_decimal(work, unit)} {rate}"

@@ -12,10 +12,10 @@ from ..analysis.step import step_of
 from ..units import format_count, format_seconds, three_digits, time_unit
 from .component_names import component_name
 from .context_axis import context_axis, is_early, is_wide
-from .theme import FLOOR, GHOST_DASH, TROUBLE, Table, data, finished, ink, layered, message_chart, title
+from .step_rows import NO_DECODE
+from .theme import GHOST, GHOST_DASH, INK, TROUBLE, Table, data, finished, layered, message_chart, title
 from .thinning import CHART_POINTS, kept_indices
 
-NO_DECODE: Final = "One generated token: the prefill makes it, so there is no decode step."
 DROP_LABEL: Final = "efficiency step"
 _FEW: Final = 40
 _MOST_LABELLED: Final = 3
@@ -30,7 +30,6 @@ def decode_latency_chart(
     width: int = 640,
     height: int = 300,
     y_domain: Domain | None = None,
-    dark: bool | None = None,
     hover: bool = True,
     zoom: bool = False,
 ) -> alt.Chart | alt.LayerChart:
@@ -40,9 +39,9 @@ def decode_latency_chart(
     the nearest step's figures; with `zoom`, Ctrl and wheel zoom along the context, dragging moves, a double click
     resets.
     """
-    if not len(estimate.decode_contexts):
-        return message_chart(NO_DECODE, width, height, dark)
-    ghost = pinned if pinned is not None and len(pinned.decode_contexts) else None
+    if not estimate.has_decode:
+        return message_chart(NO_DECODE, width, height)
+    ghost = pinned if pinned is not None and pinned.has_decode else None
     shown = [estimate] if ghost is None else [estimate, ghost]
     low, high = y_domain or _padded(shown)
     scale, unit = time_unit(high)
@@ -57,11 +56,11 @@ def decode_latency_chart(
     }
     layers = []
     if ghost is not None:
-        layers += _line_layers(_rows(ghost, scale), encodings, FLOOR, is_ghost=True)
+        layers += _line_layers(_rows(ghost, scale), encodings, GHOST, is_ghost=True)
         layers += _drop_layers(_drop_rows(ghost, scale), encodings)
-    layers += _line_layers(_rows(estimate, scale), encodings, ink(dark), is_ghost=False)
+    layers += _line_layers(_rows(estimate, scale), encodings, INK, is_ghost=False)
     if hover:
-        layers += _hover_layers(_rows(estimate, scale), encodings, ink(dark), width)
+        layers += _hover_layers(_rows(estimate, scale), encodings, INK, width)
     layers += _drop_layers(_drop_rows(estimate, scale), encodings)
     chart = layered(
         layers,
@@ -69,7 +68,7 @@ def decode_latency_chart(
         height=height,
         title=title("Decode step by visible context", f"{unit} a step of the whole batch · lower is better"),
     )
-    return finished(chart.add_params(_zoom()) if zoom else chart, dark, right=64 if ghost is None else 96)
+    return finished(chart.add_params(_zoom()) if zoom else chart)
 
 
 def _padded(estimates: list[Estimate]) -> Domain:
@@ -83,8 +82,7 @@ def _padded(estimates: list[Estimate]) -> Domain:
 def _rows(estimate: Estimate, scale: float) -> Table:
     contexts, seconds = estimate.decode_contexts, estimate.decode_seconds
     batch = estimate.inputs.request.batch_size
-    falls = np.flatnonzero(np.diff(seconds) < 0) + 1
-    around = [*falls.tolist(), *(falls - 1).tolist()]
+    around = [*estimate.drop_indices.tolist(), *(estimate.drop_indices - 1).tolist()]
     wide = is_wide(int(contexts[0]), int(contexts[-1]))
     return [
         {
@@ -100,10 +98,11 @@ def _rows(estimate: Estimate, scale: float) -> Table:
 
 def _drop_rows(estimate: Estimate, scale: float) -> Table:
     contexts = estimate.decode_contexts
-    drops = estimate.latency_drops[: CHART_POINTS // 2]
+    drops = estimate.drop_indices
     rows: Table = []
-    for number, context in enumerate(drops):
-        before, after = (float(estimate.decode_seconds[context - contexts[0] + shift]) for shift in (-1, 0))
+    for number, index in enumerate(drops[: CHART_POINTS // 2]):
+        context = int(contexts[index])
+        before, after = (float(seconds) for seconds in estimate.decode_seconds[index - 1 : index + 1])
         many = f" ({len(drops)} in all)" if len(drops) > _MOST_LABELLED else ""
         rows.append(
             {

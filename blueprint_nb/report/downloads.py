@@ -1,4 +1,4 @@
-"""Tables as CSV inside links: nothing is fetched, everything can be kept."""
+"""Tables as CSV and inputs as JSON inside links: nothing is fetched, everything can be kept."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def decode_download(estimate: Estimate) -> Download:
 
 def component_download(estimate: Estimate) -> Download:
     """Components of the prefill and of the last decode step."""
-    phases = ("prefill", "decode") if len(estimate.decode_contexts) else ("prefill",)
+    phases = ("prefill", "decode") if estimate.has_decode else ("prefill",)
     steps = [step_of(estimate, phase) for phase in phases]
     frames = [
         component_frame(step.costs, (1,), {"phase": str(step.phase), "context_tokens": np.int64(step.context_tokens)})

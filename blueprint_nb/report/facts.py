@@ -19,6 +19,12 @@ _DIGEST_NAMES = {
     "system_revision": "System revision",
 }
 
+_ATTENTION = {
+    "unfused": "Attention unfused: the whole square of scores is computed and held; its traffic is not counted.",
+    "flash": "Attention flash: scores stay on chip, and what the causal mask hides is skipped.",
+    "paged": "Attention paged: as flash, over a KV cache that is held in blocks of tokens.",
+}
+
 
 def headline_facts(estimate: Estimate) -> list[Fact]:
     """The figures that are asked for first."""
@@ -104,7 +110,7 @@ def limits(estimate: Estimate) -> list[str]:
         "The prompts of the whole batch are prefilled at once; a server that splits them into chunks needs less "
         "workspace.",
         _mode(estimate),
-        _attention(inputs.attention),
+        _ATTENTION[inputs.attention],
     ]
     memory = inputs.system.memory
     if memory.usable_fraction < 1:
@@ -133,14 +139,6 @@ def _mode(estimate: Estimate) -> str:
     contexts = ", ".join(format_count(context) for context in drops[:5])
     more = f" and {len(drops) - 5:,} more" if len(drops) > 5 else ""
     return f"{said}. The decode steps at contexts {contexts}{more} do: a fault of the curve, not of the machine."
-
-
-def _attention(kernel: str) -> str:
-    return {
-        "unfused": "Attention unfused: the whole square of scores is computed and held; its traffic is not counted.",
-        "flash": "Attention flash: scores stay on chip, and what the causal mask hides is skipped.",
-        "paged": "Attention paged: as flash, over a KV cache that is held in blocks of tokens.",
-    }.get(kernel, f"Attention {kernel}.")
 
 
 def _counted(count: int, what: str) -> str:

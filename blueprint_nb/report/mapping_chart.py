@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 
 from ..errors import unknown_name
-from ..units import GIB, format_count, format_gib, format_seconds, three_digits
-from .theme import TROUBLE, Table, data, finished, ink, layered, message_chart, title
+from ..units import format_count, format_gib, format_seconds, three_digits
+from .theme import INK, TROUBLE, Table, data, finished, layered, message_chart, title
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +46,6 @@ def mapping_chart(
     metric: str = "decode_step_seconds",
     *,
     chosen: tuple[int, int] | None = None,
-    dark: bool | None = None,
 ) -> alt.Chart | alt.LayerChart:
     """Heat map of `analysis.mapping_table` by `metric`, one of `METRICS`; (TP, PP) `chosen` is framed.
 
@@ -57,19 +56,19 @@ def mapping_chart(
     shown = METRICS[metric]
     rows = _rows(table, metric, shown, chosen)
     if not rows:
-        return message_chart("No legal mapping has this figure.", 6 * _CELL_WIDTH, 3 * _CELL_HEIGHT, dark)
+        return message_chart("No legal mapping has this figure.", 6 * _CELL_WIDTH, 3 * _CELL_HEIGHT)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("tensor_parallel:O", title="TP (ranks)", axis=_axis()),
         y=alt.Y("pipeline_parallel:O", title="PP (stages)", axis=_axis(minExtent=24)),
     )
-    layers = [*_cells(base), *_words(base, dark), *_frame(base, rows, dark)]
+    layers = [*_cells(base), *_words(base), *_frame(base, rows)]
     chart = layered(
         layers,
         width=alt.Step(_CELL_WIDTH),
         height=alt.Step(_CELL_HEIGHT),
         title=title(f"{shown.title} by TP and PP", f"{shown.better} · a dashed cell does not fit"),
     )
-    return finished(chart, dark)
+    return finished(chart)
 
 
 def _axis(**others: Any) -> alt.Axis:
@@ -102,7 +101,7 @@ def _tooltip_values(row: dict[str, Any]) -> dict[str, str]:
     step = row["decode_step_seconds"]
     return {
         "devices": format_count(row["devices"]),
-        "memory": f"{row['total_bytes'] / GIB:,.1f} GiB, {'fits' if row['fits'] else 'does not fit'}",
+        "memory": f"{format_gib(row['total_bytes'])}, {'fits' if row['fits'] else 'does not fit'}",
         "prefill": format_seconds(row["prefill_seconds"]),
         "decode": "none" if step is None else format_seconds(step),
         "rate": f"{three_digits(row['tokens_per_second'])} tokens/s",
@@ -139,7 +138,7 @@ def _cells(base: alt.Chart) -> list[alt.Chart]:
     return [fitting.encode(color=colour, tooltip=tooltip), others.encode(tooltip=tooltip)]
 
 
-def _words(base: alt.Chart, dark: bool | None) -> list[alt.Chart]:
+def _words(base: alt.Chart) -> list[alt.Chart]:
     """The figure on its cell: dark on pale, white on deep, the page's colour where there is no fill."""
     pale = base.transform_filter("datum.fits && datum.depth < 0.6").mark_text(color="#1A1A1A")
     deep = base.transform_filter("datum.fits && datum.depth >= 0.6").mark_text(color="#FFFFFF")
@@ -147,10 +146,8 @@ def _words(base: alt.Chart, dark: bool | None) -> list[alt.Chart]:
     return [layer.encode(text="text:N") for layer in (pale, deep, others)]
 
 
-def _frame(base: alt.Chart, rows: Table, dark: bool | None) -> list[alt.Chart]:
+def _frame(base: alt.Chart, rows: Table) -> list[alt.Chart]:
     if not any(row["chosen"] for row in rows):
         return []
-    frame = base.transform_filter("datum.chosen").mark_rect(
-        filled=False, stroke=ink(dark), strokeWidth=2, cornerRadius=3
-    )
+    frame = base.transform_filter("datum.chosen").mark_rect(filled=False, stroke=INK, strokeWidth=2, cornerRadius=3)
     return [frame]

@@ -10,15 +10,10 @@ import polars as pl
 from ..analysis import Estimate
 from ..units import GIB, format_bytes, format_gib
 from .context_axis import context_axis, is_wide
+from .memory_rows import MEMORY_PARTS
 from .theme import LIMIT_DASH, PART_COLOURS, TROUBLE, Table, data, finished, layered, title
 from .thinning import kept_indices
 
-_COLUMNS: Final = {
-    "weights": "weights_bytes",
-    "KV cache": "kv_cache_bytes",
-    "workspace": "workspace_bytes",
-    "buffers": "buffers_bytes",
-}
 _PREFILL_WIDTH: Final = 64
 _PREFILL_GAP: Final = 24
 _BAR: Final = 44
@@ -35,7 +30,7 @@ _EXCESS_TOOLTIP: Final = [
 _PART_ENCODINGS: Final[dict[str, Any]] = {
     "color": alt.Color(
         "part:N",
-        scale=alt.Scale(domain=list(PART_COLOURS), range=list(PART_COLOURS.values())),
+        scale=alt.Scale(domain=list(MEMORY_PARTS), range=PART_COLOURS),
         legend=alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square"),
     ),
     "order": alt.Order("order:Q"),
@@ -49,12 +44,10 @@ _PART_ENCODINGS: Final[dict[str, Any]] = {
 }
 
 
-def memory_chart(
-    estimate: Estimate, *, width: int = 640, height: int = 300, dark: bool | None = None
-) -> alt.HConcatChart:
+def memory_chart(estimate: Estimate, *, width: int = 640, height: int = 300) -> alt.HConcatChart:
     """Memory by part on the fullest device: the prefill as a bar, decode steps over their contexts (GiB)."""
     frame = estimate.memory_by_context
-    total = pl.sum_horizontal(*_COLUMNS.values())
+    total = pl.sum_horizontal(*MEMORY_PARTS.values())
     frame = frame.with_columns(
         total_bytes=total, top_bytes=pl.max_horizontal(total, pl.lit(estimate.memory.usable_bytes))
     )
@@ -70,7 +63,7 @@ def memory_chart(
         title=title("Memory of the fullest device by part", "GiB · it fits where all parts stay below usable memory"),
     )
     chart = chart.resolve_scale(y="shared", color="shared")
-    return finished(chart, dark, right=12)
+    return finished(chart)
 
 
 def _scale(frame: pl.DataFrame, estimate: Estimate) -> alt.Scale:
@@ -127,7 +120,7 @@ def _top_rows(frame: pl.DataFrame, usable_bytes: int) -> Table:
             "top_gib": point["top_bytes"] / GIB,
             "short": format_gib(point["top_bytes"] - usable_bytes),
             "total": format_gib(point["total_bytes"]),
-            "parts": ", ".join(f"{part} {format_gib(point[column])}" for part, column in _COLUMNS.items()),
+            "parts": ", ".join(f"{part} {format_gib(point[column])}" for part, column in MEMORY_PARTS.items()),
         }
         for point in frame.iter_rows(named=True)
     ]
@@ -146,7 +139,7 @@ def _part_rows(frame: pl.DataFrame) -> Table:
             "total": format_gib(point["total_bytes"]),
         }
         for point in frame.iter_rows(named=True)
-        for order, (part, column) in enumerate(_COLUMNS.items())
+        for order, (part, column) in enumerate(MEMORY_PARTS.items())
     ]
 
 

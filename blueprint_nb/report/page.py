@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import jinja2
 
-from ..analysis import Estimate
+from ..analysis import Estimate, RequestInputs
+from ..analysis.mapping_faults import mapping_faults
 from ..analysis.mapping_table import mapping_table
 from ..units import format_count
 from ..version import __version__
@@ -15,12 +16,15 @@ from .component_table import ComponentRow, component_table
 from .downloads import component_download, decode_download, inputs_download, mapping_download
 from .embedding import Figure, figure, json_for_script, vega_bundle
 from .facts import digest_facts, headline_facts, input_facts, limits, model_sources, system_sources
+from .mapping_rows import MOST_DEVICES, mapping_rows
+from .memory_rows import ALL_PARTS, memory_rows
 from .saved_inputs import ELEMENT_ID, saved_inputs
-from .tables import illegal_mappings, mapping_rows, memory_rows, step_rows
+from .step_rows import NO_DECODE, step_rows
 
 _WIDTH: Final = 760
 _BAR_WIDTH: Final = _WIDTH - 80
-_MOST_DEVICES: Final = 64
+_MOST_EXPLAINED: Final = 16
+"""TP and PP up to this are said to be illegal, and why."""
 _ZOOM: Final = "Point at the line for figures; Ctrl and wheel zoom, dragging moves, a double click resets."
 _FORMULAS: Final = "A bar shows its formulas under the pointer."
 _SLIDER: Final = f"The slider chooses the context. {_FORMULAS}"
@@ -41,30 +45,33 @@ def page(estimate: Estimate) -> str:
 
 def _content(estimate: Estimate) -> dict[str, Any]:
     inputs = estimate.inputs
-    mappings = mapping_table(inputs, _MOST_DEVICES)
+    mappings = mapping_table(inputs, MOST_DEVICES)
     memory_head, memory_body = memory_rows(estimate)
     downloads = [component_download(estimate), mapping_download(mappings), inputs_download(inputs)]
     return {
         "model": inputs.model.name,
         "system": inputs.system.name,
         "verdict": estimate.verdict,
-        "has_decode": len(estimate.decode_contexts) > 0,
+        "has_decode": estimate.has_decode,
+        "no_decode": NO_DECODE,
         "headline": headline_facts(estimate),
         "inputs": input_facts(estimate),
         "figures": {one.id: one for one in _figures(estimate, mappings)},
         "memory_head": memory_head,
         "memory_rows": memory_body,
-        "steps": step_rows(estimate) if len(estimate.decode_contexts) else [],
+        "all_parts": ALL_PARTS,
+        "steps": step_rows(estimate),
         "step_count": format_count(len(estimate.decode_contexts)),
         "components": _components(estimate),
         "mappings": mapping_rows(mappings, inputs),
-        "most_devices": _MOST_DEVICES,
-        "illegal": illegal_mappings(inputs),
+        "most_devices": MOST_DEVICES,
+        "illegal": _illegal_mappings(inputs),
+        "most_explained": _MOST_EXPLAINED,
         "limits": limits(estimate),
         "digests": digest_facts(estimate),
         "model_sources": model_sources(estimate),
         "system_sources": system_sources(estimate),
-        "downloads": [decode_download(estimate), *downloads] if len(estimate.decode_contexts) else downloads,
+        "downloads": [decode_download(estimate), *downloads] if estimate.has_decode else downloads,
         "version": __version__,
         "saved_id": ELEMENT_ID,
         "saved": json_for_script(saved_inputs(inputs)),
@@ -75,7 +82,7 @@ def _content(estimate: Estimate) -> dict[str, Any]:
 def _figures(estimate: Estimate, mappings: Any) -> list[Figure]:
     mapping = estimate.inputs.mapping
     chosen = (mapping.tensor_parallel, mapping.pipeline_parallel)
-    metric = "decode_step_seconds" if len(estimate.decode_contexts) else "prefill_seconds"
+    metric = "decode_step_seconds" if estimate.has_decode else "prefill_seconds"
     decode = decode_latency_chart(estimate, width=_WIDTH, zoom=True)
     still = decode_latency_chart(estimate, width=_WIDTH, hover=False)
     prefill = component_chart(estimate, phase="prefill", width=_BAR_WIDTH)
@@ -89,5 +96,11 @@ def _figures(estimate: Estimate, mappings: Any) -> list[Figure]:
 
 
 def _components(estimate: Estimate) -> dict[str, list[ComponentRow]]:
-    phases = ("decode", "prefill") if len(estimate.decode_contexts) else ("prefill",)
+    phases = ("decode", "prefill") if estimate.has_decode else ("prefill",)
     return {phase: component_table(estimate, phase) for phase in phases}
+
+
+def _illegal_mappings(inputs: RequestInputs) -> list[str]:
+    """ "TP 3, 5–7: must divide the 32 attention heads"."""
+    faults = mapping_faults(inputs.model, inputs.system, inputs.network, _MOST_EXPLAINED, _MOST_EXPLAINED)
+    return [f"{fault.axis} {fault.text}" for fault in faults]

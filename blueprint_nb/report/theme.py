@@ -1,8 +1,7 @@
 """One look for every chart: Okabe-Ito colours that keep their meaning, a faint grid, text in the page's colour.
 
 Text and lines are drawn in `currentColor`, which an SVG takes from the page around it, so that a chart reads on light
-and dark alike; `dark` fixes the colour where there is no page. Colour never stands alone: dash, shape or words say the
-same.
+and dark alike. Colour never stands alone: dash, shape or words say the same.
 """
 
 from __future__ import annotations
@@ -15,12 +14,15 @@ import altair as alt
 COMPUTE: Final = "#0072B2"
 MEMORY: Final = "#E69F00"
 NETWORK: Final = "#009E73"
-FLOOR: Final = "#999999"
+GHOST: Final = "#999999"
 TROUBLE: Final = "#D55E00"
 
 TERM_COLOURS: Final = {"compute": COMPUTE, "memory": MEMORY, "network": NETWORK}
-PART_COLOURS: Final = {"weights": "#56B4E9", "KV cache": "#CC79A7", "workspace": "#F0E442", "buffers": "#BBBBBB"}
+PART_COLOURS: Final = ["#56B4E9", "#CC79A7", "#F0E442", "#BBBBBB"]
 """Parts of memory, from the bottom of the stack; none has the colour of a term."""
+
+INK: Final = "currentColor"
+"""Of text and lines: the page's own."""
 
 GHOST_DASH: Final = [5, 4]
 LIMIT_DASH: Final = [8, 3]
@@ -34,11 +36,6 @@ _EMBED: Final = {
 ChartT = TypeVar("ChartT", alt.Chart, alt.LayerChart, alt.HConcatChart)
 ReportChart = alt.Chart | alt.LayerChart | alt.HConcatChart
 Table = list[dict[str, Any]]
-
-
-def ink(dark: bool | None) -> str:
-    """Colour of text and lines: the page's own when `dark` is None."""
-    return "currentColor" if dark is None else "#EEEEEE" if dark else "#1A1A1A"
 
 
 def data(rows: Table) -> alt.InlineData:
@@ -56,15 +53,14 @@ def layered(layers: Sequence[alt.Chart], **properties: Any) -> alt.LayerChart:
     return alt.LayerChart(layer=list(layers), **properties)
 
 
-def finished(chart: ChartT, dark: bool | None, *, right: int = 8) -> ChartT:
-    """`chart` in the common look; `right` pixels are kept free for labels that stand beside it."""
-    colour = ink(dark)
+def finished(chart: ChartT) -> ChartT:
+    """`chart` in the common look."""
     axis = {
-        "labelColor": colour,
-        "titleColor": colour,
-        "gridColor": colour,
-        "domainColor": colour,
-        "tickColor": colour,
+        "labelColor": INK,
+        "titleColor": INK,
+        "gridColor": INK,
+        "domainColor": INK,
+        "tickColor": INK,
         "gridOpacity": 0.12,
         "domainOpacity": 0.5,
         "tickOpacity": 0.5,
@@ -78,10 +74,10 @@ def finished(chart: ChartT, dark: bool | None, *, right: int = 8) -> ChartT:
         "font": FONT,
         "view": {"stroke": None},
         "axis": axis,
-        "legend": {"labelColor": colour, "titleColor": colour, "labelFontSize": 12, "symbolStrokeWidth": 1},
+        "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "symbolStrokeWidth": 1},
         "title": {
-            "color": colour,
-            "subtitleColor": colour,
+            "color": INK,
+            "subtitleColor": INK,
             "anchor": "start",
             "frame": "group",
             "fontSize": 14,
@@ -89,22 +85,18 @@ def finished(chart: ChartT, dark: bool | None, *, right: int = 8) -> ChartT:
             "subtitleFontSize": 12,
             "offset": 12,
         },
-        "text": {"color": colour, "fontSize": 12},
-        "rule": {"color": colour},
+        "text": {"color": INK, "fontSize": 12},
+        "rule": {"color": INK},
     }
-    done: ChartT = chart.properties(config=config, usermeta={"embedOptions": _EMBED}, padding=_padding(right))
+    done: ChartT = chart.properties(config=config, usermeta={"embedOptions": _EMBED})
     return done
 
 
-def message_chart(text: str, width: int, height: int, dark: bool | None) -> alt.Chart:
+def message_chart(text: str, width: int, height: int) -> alt.Chart:
     """Words in the place and size of a chart that has nothing to show."""
     chart: alt.Chart = (
         alt.Chart(data([{"text": text}]), width=width, height=height)
         .mark_text(fontSize=14, align="center")
         .encode(text="text:N", x=alt.value(width / 2), y=alt.value(height / 2))
     )
-    return finished(chart, dark)
-
-
-def _padding(right: int) -> dict[str, int]:
-    return {"left": 8, "top": 4, "right": right, "bottom": 4}
+    return finished(chart)

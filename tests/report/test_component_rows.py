@@ -4,6 +4,7 @@ import pytest
 
 import blueprint_nb as bp
 from blueprint_nb.analysis.step import bound_of, step_of
+from blueprint_nb.errors import InvalidInputError
 from blueprint_nb.report.component_names import component_name
 from blueprint_nb.report.component_table import component_table
 from blueprint_nb.report.thinning import kept_indices
@@ -45,6 +46,12 @@ def test_steps_one_at_a_time_are_the_frame_of_all_steps(estimate_of):
 
 def test_the_last_step_is_what_is_meant_when_no_context_is_given(estimate_of):
     assert step_of(estimate_of("default"), "decode").context_tokens == 1151
+
+
+def test_a_step_that_is_not_there_is_refused(estimate_of):
+    with pytest.raises(InvalidInputError) as caught:
+        step_of(estimate_of("default"), "decode", 5)
+    assert str(caught.value) == "context_tokens must be a visible context from 1,025 to 1,151. Got 5."
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def test_mappings_are_listed_with_what_is_not_offered_and_why(page_of):
     assert head[:5] == ["TP", "PP", "Devices", "Fits", "Memory (GiB)"]
     assert rows[0][:4] == ["1", "1", "1", "✓ fits"]
     items = [item.text for item in page.all("li")]
-    assert "TP 3, 5–7, 9–15: must divide the 32 attention heads" in items
+    reach = "the ranks that network tier 0 (in the box) of h100_80g_nvl8 reaches"
+    assert "TP 3, 5–7: must divide the 32 attention heads" in items
+    assert f"TP 9–16: must be at most 8, {reach}" in items
     assert "PP 3, 5–7, 9–15: must divide the 32 blocks" in items
     chosen = [row for row in page.all("tr") if row.attributes.get("aria-current") == "true"]
     assert len(chosen) == 1

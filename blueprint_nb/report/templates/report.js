@@ -1,8 +1,6 @@
 const options = {
   mode: "vega-lite",
-  renderer: "svg",
   ast: true,
-  actions: { export: true, source: false, compiled: false, editor: false },
   tooltip: { theme: "custom" },
 };
 
