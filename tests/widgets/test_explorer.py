@@ -78,7 +78,7 @@ def test_illegal_tp_is_never_offered_and_the_line_below_says_why(explorer):
     assert [value for _, value in tensor_parallel.slider.options] == [1, 2, 4, 8]
     text = html.unescape(tensor_parallel.hint.value)
     assert "3, 5–7: must divide the 32 attention heads" in text
-    assert "16, 32: more than the 8 ranks of network tier 0 (in the box)" in text
+    assert "9–32: must be at most 8, the ranks that network tier 0 (in the box) of h100_80g_nvl8 reaches" in text
 
 
 def test_a_context_beyond_the_sequence_length_is_held_and_explained(explorer):
@@ -126,7 +126,7 @@ def test_only_the_tab_in_front_is_drawn(explorer, monkeypatch):
 
 def test_every_tab_has_its_chart_and_its_table(explorer):
     captions = {
-        "Memory": "Fullest device at the fullest point",
+        "Memory": "GiB on the fullest device",
         "Components": "Decode step at context 1,151, all 15 components",
         "Mapping": "21 legal mappings of up to 64 devices",
         "Latency": "the 6 costliest of 15 components",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from blueprint_nb_widgets.options import ladder, options_for, ranges
+from blueprint_nb_widgets.options import ladder, options_for
 
 from blueprint_nb import load_model, load_system
 from blueprint_nb.catalog import model_names, system_names
@@ -17,20 +17,24 @@ def test_tp_offers_what_divides_the_heads_and_fits_the_tier():
 
 def test_the_line_below_tp_says_why_the_others_are_not_offered():
     assert options("llama-3.1-8b").tensor_parallel.reason == (
-        "3, 5–7: must divide the 32 attention heads; 16, 32: more than the 8 ranks of network tier 0 (in the box)"
+        "3, 5–7: must divide the 32 attention heads; "
+        "9–32: must be at most 8, the ranks that network tier 0 (in the box) of h100_80g_nvl8 reaches"
     )
 
 
 def test_each_rule_of_tp_has_its_own_numbers():
     assert options("qwen2.5-7b").tensor_parallel.reason == (
-        "3, 5, 6, 8: must divide the 28 attention heads; 7: must divide the feed-forward size, 18,944"
+        "3, 5, 6, 8: must divide the 28 attention heads; 7: must divide the feed-forward size, 18,944; "
+        "9–28: must be at most 8, the ranks that network tier 0 (in the box) of h100_80g_nvl8 reaches"
     )
 
 
 def test_a_bridge_of_two_cards_offers_no_more_than_two_ranks():
     choice = options("llama-3.1-8b", "a40_48g").tensor_parallel
     assert choice.offered == (1, 2)
-    assert "2 ranks of network tier 0 (NVLink bridge)" in choice.reason
+    assert choice.reason == (
+        "3–32: must be at most 2, the ranks that network tier 0 (NVLink bridge) of a40_48g reaches"
+    )
 
 
 def test_pp_offers_what_divides_the_blocks():
@@ -73,9 +77,3 @@ def test_slider_stops_grow_by_factors_and_end_at_the_most():
     assert ladder(8) == (1, 2, 3, 4, 6, 8)
     assert ladder(1) == (1,)
     assert ladder(131_072)[-3:] == (65_536, 98_304, 131_072)
-
-
-def test_numbers_read_as_ranges_and_long_lists_are_cut():
-    assert ranges([3, 5, 6, 9, 10, 11]) == "3, 5, 6, 9–11"
-    assert ranges([]) == ""
-    assert ranges(range(1, 40, 2)) == "1, 3, 5, 7, 9, 11, 13, 15, …"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 from blueprint_nb import Estimate
 from blueprint_nb.analysis.step import step_of
-from blueprint_nb.report.component_table import component_table
+from blueprint_nb.report.component_table import component_table, priced
 from blueprint_nb.units import format_count, format_percent
 
 from .markup import table
 
-HEADINGS = ("component", "seconds", "share", "times × each", "bound", "why")
+_HEADINGS = ("component", "seconds", "share", "times × each", "bound", "why")
 _TEXT_COLUMNS = (0, 4, 5)
 
 
@@ -17,10 +19,8 @@ def components_html(estimate: Estimate, phase: str, most: int | None = None) -> 
     """The components of the prefill or of the last decode step in plan order; the `most` costly ones if given."""
     rows = component_table(estimate, phase)
     kept = range(len(rows)) if most is None else _costliest(estimate, phase, most)
-    cells = [
-        (row.component, row.seconds, row.share, row.executions, row.bound, row.why) for row in (rows[i] for i in kept)
-    ]
-    return table(_caption(estimate, phase, len(kept), len(rows)), HEADINGS, cells, text_columns=_TEXT_COLUMNS)
+    cells = [astuple(rows[index]) for index in kept]
+    return table(_caption(estimate, phase, len(kept), len(rows)), _HEADINGS, cells, text_columns=_TEXT_COLUMNS)
 
 
 def _costliest(estimate: Estimate, phase: str, most: int) -> list[int]:
@@ -29,9 +29,7 @@ def _costliest(estimate: Estimate, phase: str, most: int) -> list[int]:
 
 
 def _seconds(estimate: Estimate, phase: str) -> list[float]:
-    costs = step_of(estimate, phase).costs
-    pairs = zip(costs.activity.components, costs.costs, strict=True)
-    return [float(cost.seconds) * activity.executions for activity, cost in pairs]
+    return [float(cost.seconds) * activity.executions for activity, cost in priced(step_of(estimate, phase))]
 
 
 def _caption(estimate: Estimate, phase: str, shown: int, count: int) -> str:

@@ -19,6 +19,6 @@ class ComponentsTab(Tab):
 
     def draw(self, estimate: Estimate, look: Look) -> Drawing:
         """A request of one token has no decode step, so its prefill is shown instead."""
-        phase = look.phase if len(estimate.decode_contexts) else "prefill"
+        phase = look.phase if estimate.has_decode else "prefill"
         chart = component_chart(estimate, phase=phase, width=look.plot_width(_AROUND))
         return Drawing(chart, components_html(estimate, phase))

@@ -12,9 +12,6 @@ _SCOPES = {
     True: "decoder stack only: no embedding, LM head, sampling, host or queueing",
     False: "whole model, embedding to LM head: no sampling, host or queueing",
 }
-_MODES = {
-    "peak-only": "peak-only: everything at the peaks of the profile",
-}
 
 
 def footer_html(estimate: Estimate) -> str:
@@ -26,6 +23,6 @@ def footer_html(estimate: Estimate) -> str:
         f"{inputs.attention} attention",
         _SCOPES[inputs.model.is_reference],
     ]
-    if inputs.mode in _MODES:
-        facts.append(_MODES[inputs.mode])
+    if inputs.mode == "peak-only":
+        facts.append("peak-only: everything at the peaks of the profile")
     return '<div class="bp-footer">' + "".join(span("fact", fact) for fact in facts) + "</div>"

@@ -23,7 +23,7 @@ class LatencyTab(Tab):
 
     def draw(self, estimate: Estimate, look: Look) -> Drawing:
         """Where the only token comes from the prefill, its components stand alone."""
-        shown = [one for one in (estimate, look.pinned) if one is not None and len(one.decode_contexts)]
+        shown = [one for one in (estimate, look.pinned) if one is not None and one.has_decode]
         largest = max((float(one.decode_seconds.max()) for one in shown), default=0.0)
         chart = decode_latency_chart(
             estimate,
@@ -32,5 +32,5 @@ class LatencyTab(Tab):
             height=CHART_HEIGHT,
             y_domain=self._axis.domain(largest) if shown else None,
         )
-        phase = "decode" if len(estimate.decode_contexts) else "prefill"
+        phase = "decode" if estimate.has_decode else "prefill"
         return Drawing(chart, components_html(estimate, phase, _COSTLIEST))

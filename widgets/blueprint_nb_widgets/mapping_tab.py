@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from blueprint_nb import Estimate
 from blueprint_nb.analysis import RequestInputs, mapping_table
 from blueprint_nb.mapping import TransformerInferenceMappingSpec
 from blueprint_nb.report.charts import mapping_chart
-from blueprint_nb.units import format_count, format_gib, format_seconds, three_digits
+from blueprint_nb.report.mapping_rows import MOST_DEVICES, MappingRow, mapping_rows
 
 from .drawing import Drawing, Look, Tab
 from .markup import table
 
-_HEADINGS = (
-    "TP",
-    "PP",
-    "devices",
-    "memory",
-    "fits",
-    "prefill",
-    "decode step",
-    "tokens/s",
-    "tokens/s per device",
-    "tokens/s per sequence",
-)
-_FITS_COLUMN = 4
+_HEADINGS = {
+    "tensor_parallel": "TP",
+    "pipeline_parallel": "PP",
+    "devices": "devices",
+    "memory": "memory (GiB)",
+    "fit": "fits",
+    "prefill": "prefill",
+    "decode": "decode step",
+    "rate": "tokens/s",
+    "device_rate": "tokens/s per device",
+    "sequence_rate": "tokens/s per sequence",
+}
+_FIT_COLUMN = list(_HEADINGS).index("fit")
 
 
 class MappingTab(Tab):
@@ -45,35 +42,19 @@ class MappingTab(Tab):
         frame = self._table(estimate.inputs)
         mapping = estimate.inputs.mapping
         chosen = (mapping.tensor_parallel, mapping.pipeline_parallel)
-        metric = "decode_step_seconds" if len(estimate.decode_contexts) else "prefill_seconds"
-        return Drawing(mapping_chart(frame, metric, chosen=chosen), _mappings_html(frame, chosen))
+        metric = "decode_step_seconds" if estimate.has_decode else "prefill_seconds"
+        rows = mapping_rows(frame, estimate.inputs)
+        return Drawing(mapping_chart(frame, metric, chosen=chosen), _mappings_html(rows))
 
     def _table(self, inputs: RequestInputs) -> pl.DataFrame:
         anywhere = inputs.model_copy(update={"mapping": TransformerInferenceMappingSpec()})
         if anywhere != self._inputs:
-            self._frame, self._inputs = mapping_table(anywhere), anywhere
+            self._frame, self._inputs = mapping_table(anywhere, MOST_DEVICES), anywhere
         return self._frame
 
 
-def _mappings_html(frame: pl.DataFrame, chosen: tuple[int, int]) -> str:
-    pairs = list(zip(frame["tensor_parallel"], frame["pipeline_parallel"], strict=True))
-    marked = pairs.index(chosen) if chosen in pairs else None
-    caption = f"{len(frame)} legal mappings of up to 64 devices, fewest devices first"
-    rows = [_cells(row) for row in frame.iter_rows(named=True)]
-    return table(caption, _HEADINGS, rows, text_columns=(_FITS_COLUMN,), marked_row=marked)
-
-
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    step = row["decode_step_seconds"]
-    return (
-        format_count(row["tensor_parallel"]),
-        format_count(row["pipeline_parallel"]),
-        format_count(row["devices"]),
-        format_gib(row["total_bytes"]),
-        "✓ fits" if row["fits"] else "✕ no",
-        format_seconds(row["prefill_seconds"]),
-        "–" if step is None else format_seconds(step),
-        three_digits(row["tokens_per_second"]),
-        three_digits(row["tokens_per_second_per_device"]),
-        three_digits(row["tokens_per_second_per_sequence"]),
-    )
+def _mappings_html(rows: list[MappingRow]) -> str:
+    caption = f"{len(rows)} legal mappings of up to {MOST_DEVICES} devices, fewest devices first"
+    cells = [[getattr(row, name) for name in _HEADINGS] for row in rows]
+    marked = next((index for index, row in enumerate(rows) if row.is_chosen), None)
+    return table(caption, list(_HEADINGS.values()), cells, text_columns=(_FIT_COLUMN,), marked_row=marked)

@@ -8,9 +8,9 @@ from html import escape
 __all__ = ["escape", "span", "table"]
 
 
-def span(kind: str, text: str, tag: str = "span") -> str:
-    """`text` in an element of class `bp-kind`."""
-    return f'<{tag} class="bp-{kind}">{escape(text)}</{tag}>'
+def span(kind: str, text: str) -> str:
+    """`text` in a span of class `bp-kind`."""
+    return f'<span class="bp-{kind}">{escape(text)}</span>'
 
 
 def table(

@@ -1,7 +1,7 @@
 """What a model and a system allow: legal TP and PP, datatypes, cost modes; and in a line, why not the others.
 
 A control offers what is possible and nothing else, because ipywidgets can't disable one entry of a list. The rules
-are the engine's own: divisibility from `synthesizer.legality`, the rank limit from the network tier.
+are the engine's own.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from typing import Generic, TypeVar
 
 from blueprint_nb import SystemProfile, TransformerModelSpec
 from blueprint_nb.analysis import stack_block
+from blueprint_nb.analysis.mapping_faults import MappingFault, mapping_faults
 from blueprint_nb.cost import MODES
-from blueprint_nb.synthesizer import legal_pipeline_parallel, legal_tensor_parallel
-from blueprint_nb.synthesizer.legality import pipeline_parallel_fault, tensor_parallel_fault
+from blueprint_nb.mapping import NetworkTierBinding
 from blueprint_nb.workload import DATATYPES
 
 MOST_RANKS = 64
+"""Largest TP that the explorer offers."""
+
 MOST_SEQUENCES = 4096
 """Largest batch that the explorer offers."""
 
-_MOST_RUNS = 8
 _MOST_NAMED_FIGURES = 3
 
 Value = TypeVar("Value")
@@ -49,9 +50,12 @@ class Options:
 
 def options_for(model: TransformerModelSpec, system: SystemProfile) -> Options:
     """The options of `model` on `system`."""
+    block, blocks = stack_block(model)
+    ranks = min(block.attention_heads, MOST_RANKS)
+    faults = mapping_faults(model, system, NetworkTierBinding(), ranks, blocks)
     return Options(
-        tensor_parallel=_tensor_parallel(model, system),
-        pipeline_parallel=_pipeline_parallel(model),
+        tensor_parallel=_size("TP", ranks, faults),
+        pipeline_parallel=_size("PP", blocks, faults),
         datatype=_datatype(system),
         mode=_mode(system),
         most_context_tokens=model.sequence_length,
@@ -67,49 +71,11 @@ def ladder(most: int) -> tuple[int, ...]:
     return (*(stop for stop in stops if stop < most), most)
 
 
-def ranges(numbers: Iterable[int]) -> str:
-    """Rising numbers in words: 3, 5–7, 9–15; an ellipsis stands for what follows the eighth."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    words = [_run(first, last) for first, last in runs[:_MOST_RUNS]]
-    return ", ".join(words) + (", …" if len(runs) > _MOST_RUNS else "")
-
-
-def _run(first: int, last: int) -> str:
-    return f"{first}" if first == last else f"{first}, {last}" if last == first + 1 else f"{first}–{last}"
-
-
-def _tensor_parallel(model: TransformerModelSpec, system: SystemProfile) -> Choice[int]:
-    block, _ = stack_block(model)
-    most = min(block.attention_heads, MOST_RANKS)
-    tier = system.network[0]
-    legal = legal_tensor_parallel(block, most)
-    faults: dict[str, list[int]] = {}
-    for ranks in range(1, min(most, tier.max_ranks) + 1):
-        if fault := tensor_parallel_fault(block, ranks):
-            faults.setdefault(fault, []).append(ranks)
-    if beyond := [ranks for ranks in legal if ranks > tier.max_ranks]:
-        size = f"{tier.max_ranks:,} rank{'s' if tier.max_ranks > 1 else ''}"
-        faults[f"more than the {size} of network tier 0 ({tier.name})"] = beyond
-    return Choice(tuple(ranks for ranks in legal if ranks <= tier.max_ranks), _reasons(faults))
-
-
-def _pipeline_parallel(model: TransformerModelSpec) -> Choice[int]:
-    _, blocks = stack_block(model)
-    offered = tuple(legal_pipeline_parallel(blocks, blocks))
-    faults: dict[str, list[int]] = {}
-    for stages in range(1, blocks + 1):
-        if fault := pipeline_parallel_fault(blocks, stages):
-            faults.setdefault(fault, []).append(stages)
-    return Choice(offered, _reasons(faults))
-
-
-def _reasons(faults: dict[str, list[int]]) -> str:
-    return "; ".join(f"{ranges(numbers)}: {fault}" for fault, numbers in faults.items())
+def _size(axis: str, most: int, faults: Iterable[MappingFault]) -> Choice[int]:
+    met = [fault for fault in faults if fault.axis == axis]
+    faulty = {size for fault in met for size in fault.sizes}
+    legal = tuple(size for size in range(1, most + 1) if size not in faulty)
+    return Choice(legal, "; ".join(fault.text for fault in met))
 
 
 def _datatype(system: SystemProfile) -> Choice[str]:

@@ -55,7 +55,7 @@ def _change(ratio: float) -> str:
 
 def _figures(pinned: Estimate, now: Estimate) -> tuple[str, float, float]:
     """The last decode step where both have one, else the prefill."""
-    if len(pinned.decode_contexts) and len(now.decode_contexts):
+    if pinned.has_decode and now.has_decode:
         return "last decode step", float(pinned.decode_seconds[-1]), float(now.decode_seconds[-1])
     return "prefill", pinned.prefill_seconds, now.prefill_seconds
 

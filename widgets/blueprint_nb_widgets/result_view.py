@@ -18,8 +18,6 @@ from .drawing import DEFAULT_WIDTH, Look, Tab
 from .width_probe import WidthProbe
 
 _PHASES = (("Prefill", "prefill"), ("Last decode step", "decode"))
-_EMBED = {"renderer": "svg", "actions": False}
-_PADDING = 5
 
 
 class ResultView(ipywidgets.VBox):
@@ -57,7 +55,7 @@ class ResultView(ipywidgets.VBox):
         """Draws the tab in front, replacing chart and table in place."""
         look = Look(pinned=pinned, phase=self.phases.value, width=self.probe.width or DEFAULT_WIDTH)
         drawing = self.tab.draw(estimate, look)
-        self._show_chart(drawing.chart.properties(padding=_PADDING))
+        self._show_chart(drawing.chart)
         self.table.value = drawing.table
 
     def _show_chart(self, chart: Any) -> None:
@@ -65,7 +63,7 @@ class ResultView(ipywidgets.VBox):
             self.chart_box.children[0].chart = chart
         else:
             altair.JupyterChart.enable_offline()
-            self.chart_box.children = (altair.JupyterChart(chart, embed_options=_EMBED),)
+            self.chart_box.children = (altair.JupyterChart(chart),)
 
     def _turn(self, change: Any) -> None:
         self._show_front()
