@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 _NEEDED: Final = ("altair", "jinja2", "vl_convert")
 
 
-def write_report(estimate: Estimate, path: Path) -> Path:
+def write_report(estimate: Estimate, path: str | os.PathLike[str]) -> Path:
     """Writes the report to `path`; returns the path. The file appears whole or not at all.
 
-    Raises `MissingExtraError` without the extra `notebook`, `OutputError` where the path can't be written.
+    Raises `MissingExtraError` without the extra `notebook`, `InvalidInputError` for what is no path, and `OutputError`
+    where it can't be written.
     """
     require_extra()
     # The file is opened first: a path that can't be written is said before the work is done.

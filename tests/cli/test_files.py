@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blueprint_nb.errors import BlueprintError, OutputError
+from blueprint_nb.errors import BlueprintError, InvalidInputError, OutputError
 from blueprint_nb.files import whole_file, write_whole
 
 
@@ -82,3 +82,57 @@ def test_a_path_that_cannot_be_is_one_of_this_projects_errors(tmp_path: Path, na
     ):
         write_whole(tmp_path / name, b"")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("path", [5, None, ["result"], b"result"])
+def test_what_is_no_path_is_refused_by_name(path: object) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        write_whole(path, b"")
+    assert str(caught.value) == f"path must be a path as text. Got {path!r}."
+
+
+@pytest.mark.parametrize("path", ["new/", "new/.", "old/"])
+def test_what_ends_as_a_folder_does_is_not_written_as_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old").write_bytes(b"old")
+    with pytest.raises(OutputError) as caught:
+        write_whole(path, b"new")
+    assert str(caught.value) == f"{path} can't be written: it names a folder. Name a file."
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("old", b"old")]
+
+
+def test_an_empty_path_is_said_to_name_nothing() -> None:
+    with pytest.raises(OutputError) as caught:
+        write_whole("", b"")
+    assert str(caught.value) == "'' can't be written: it names no file. Name a file."
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "漢" * 83 + ".html"])
+def test_the_longest_names_can_be_written(tmp_path: Path, name: str) -> None:
+    assert write_whole(tmp_path / name, b"new").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("permissions", [0o600, 0o664])
+def test_a_file_keeps_its_permissions(tmp_path: Path, permissions: int) -> None:
+    path = tmp_path / "result"
+    path.write_bytes(b"old")
+    path.chmod(permissions)
+    with whole_file(path) as file:
+        file.write(b"new")
+        assert {part.stat().st_mode & 0o777 for part in tmp_path.iterdir()} == {permissions}
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == permissions
+
+
+def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result"
+    path.write_bytes(b"old")
+    # The superuser may write all files, and may be who runs the tests.
+    monkeypatch.setattr(os, "access", lambda file, kind: kind != os.W_OK)
+    with pytest.raises(OutputError) as caught:
+        write_whole(path, b"new")
+    assert str(caught.value) == f"{path} can't be written: it is read-only. Name another file."
+    assert path.read_bytes() == b"old"

@@ -116,3 +116,17 @@ def test_a_missing_library_names_the_extra(tmp_path, estimate_of, monkeypatch, m
         expected = f'report needs {missing}, which is not installed. Run: pip install "blueprint-nb[notebook]"'
         assert str(caught.value) == expected
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [5, None, ["report.html"], b"report.html"])
+def test_what_is_no_path_is_refused_before_a_page_is_made(estimate_of, monkeypatch, path):
+    monkeypatch.setattr(write, "render_report", lambda estimate: pytest.fail("a page was made"))
+    with pytest.raises(InvalidInputError) as caught:
+        estimate_of("one_step").report(path)
+    assert str(caught.value) == f"path must be a path as text. Got {path!r}."
+
+
+def test_a_report_is_not_written_where_a_folder_is_named(tmp_path, estimate_of, quick):
+    with pytest.raises(OutputError, match=r"new\.html/ can't be written: it names a folder"):
+        estimate_of("one_step").report(f"{tmp_path}/new.html/")
+    assert list(tmp_path.iterdir()) == []
