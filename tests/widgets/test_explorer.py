@@ -5,6 +5,8 @@ import html
 
 import altair
 import ipywidgets
+import numpy as np
+import polars as pl
 import pytest
 from blueprint_nb_widgets import Explorer
 from blueprint_nb_widgets.state import ExplorerState
@@ -259,6 +261,18 @@ def test_a_start_that_is_not_legal_is_an_error_in_the_cell():
 def test_an_unknown_tab_is_an_error_that_names_the_known_ones():
     with pytest.raises(InvalidInputError, match="tab must be Components, Latency, Mapping or Memory"):
         Explorer(tab="Speed")
+
+
+@pytest.mark.parametrize("tab", [["Latency"], {}, None, np.array(["Latency", "Memory"])])
+def test_a_tab_that_is_no_name_is_refused_by_name(tab):
+    with pytest.raises(InvalidInputError, match=r"^tab must be "):
+        Explorer(tab=tab)
+
+
+@pytest.mark.parametrize("mode", [0, "", False, [], pl.DataFrame({"mode": ["peak-only"]})])
+def test_a_mode_that_is_no_name_is_refused_by_name(mode):
+    with pytest.raises(InvalidInputError, match=r"^mode must be "):
+        Explorer(mode=mode)
 
 
 def test_the_scope_of_the_model_stands_below(explorer):

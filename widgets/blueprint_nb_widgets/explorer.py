@@ -9,7 +9,7 @@ import ipywidgets
 
 from blueprint_nb import Estimate, SystemProfile, TransformerModelSpec, load_model, load_system
 from blueprint_nb.catalog import model_names, system_names
-from blueprint_nb.errors import unknown_name
+from blueprint_nb.errors import one_of
 
 from .components_tab import ComponentsTab
 from .debounce import Debounce
@@ -62,7 +62,7 @@ class Explorer(ipywidgets.VBox):
             prompt_tokens=prompt_tokens,
             generated_tokens=generated_tokens,
             datatype=datatype,
-            mode=mode or options_for(self._models.given, self._systems.given).mode.offered[-1],
+            mode=options_for(self._models.given, self._systems.given).mode.offered[-1] if mode is None else mode,
         )
         self._estimate, self._estimated = state.estimate(), state
         self._settled = settle(state)
@@ -89,9 +89,7 @@ class Explorer(ipywidgets.VBox):
         self.errors = ErrorLine()
         self.panel = Panel(self._moved, self._models.names, self._systems.names)
         tabs = {one.title: one for one in (LatencyTab(), MemoryTab(), ComponentsTab(), MappingTab())}
-        if tab not in tabs:
-            raise unknown_name("tab", tab, tabs)
-        self.result = ResultView(tabs, tab, self._turned)
+        self.result = ResultView(tabs, one_of("tab", tab, tabs), self._turned)
         self.pin = Pin(lambda: self._estimate, self._turned)
         self.report = ReportButton(lambda: self._estimate, self.errors)
         self.verdict = ipywidgets.HTML()
