@@ -199,6 +199,11 @@ def test_the_fix_is_said_in_words(request_of: dict[str, object], words: str) -> 
     assert est.summary().endswith(f" · {words}")
 
 
+def test_large_counts_are_read_in_thousands() -> None:
+    est = bp.estimate("llama-3.1-8b", "h100_80g_nvl8", replicas=10**12)
+    assert est.verdict.throughput.endswith(" tokens/s per replica on 1,000,000,000,000 devices")
+
+
 def test_a_fix_that_is_promised_holds() -> None:
     est = bp.estimate("llama-3.1-70b", "a100_80g", batch_size=5000)
     fix = smallest_fix(est.inputs)
