@@ -58,8 +58,10 @@ def _numbers(item: str, option: str) -> list[int]:
 
 
 def _integer(text: str, option: str, next_step: str) -> int:
+    # Left alone, int takes 1_0 and the digits of every script.
+    is_plain = text.isascii() and "_" not in text
     try:
-        return int(text)
+        return int(text if is_plain else "")
     except ValueError:
         raise InvalidInputError(option, got=shown(text), rule="must be an integer", next_step=next_step) from None
 

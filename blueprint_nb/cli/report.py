@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from ..errors import InvalidInputError, shown
 from .options import WholeNumber, model_and_system, pricing
 from .speech import Command
 from .tables import filled
@@ -41,6 +40,13 @@ def report(
 
     A request is one prefill of the prompt and a decode step for each further token.
     """
+    if output == "-":
+        raise InvalidInputError(
+            "--output",
+            got=shown(output),
+            rule="must name a file",
+            next_step="Name one such as report.html: reports are not written to standard output.",
+        )
     from ..front_door import estimate
 
     asked = estimate(
@@ -58,7 +64,7 @@ def report(
         tensor_parallel_network=tp_network,
         pipeline_parallel_network=pp_network,
     )
-    path = asked.report(Path(output))
+    path = asked.report(output)
     verdict = asked.verdict
     click.echo(filled(verdict.parts))
     click.echo(str(path))

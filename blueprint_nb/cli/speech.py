@@ -32,6 +32,8 @@ OPTIONS = {
 }
 """The engine's field to the option that sets it."""
 
+LONGEST_WORD = 200
+
 _UNMISTAKABLE = "|".join(sorted((field for field in OPTIONS if "_" in field), key=len, reverse=True))
 _FIELD = re.compile(rf"(?<![\w.])({_UNMISTAKABLE})(?![\w.]*\w)")
 _ASSIGNED = re.compile(r"\b(mode|datatype|attention)='([\w-]+)'")
@@ -124,5 +126,11 @@ def usage_sentence(error: click.UsageError) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(_cut(word) for word in text.split())
     return line if line.endswith((".", "?", "!")) else f"{line}."
+
+
+def _cut(word: str) -> str:
+    """A path or a name may be as long as a file holds; its start and its end tell it apart."""
+    half = LONGEST_WORD // 2
+    return word if len(word) <= LONGEST_WORD else f"{word[:half]}…{word[1 - half :]}"

@@ -55,7 +55,7 @@ def sweep(
     A list is numbers and ranges: 1,2,4 or 1024:8192:1024, which is start:stop:step with the stop included. Points
     without a legal mapping are kept, with the reason.
     """
-    writer = _writer(output) if output else None
+    writer = None if output is None else _writer(output)
     from ..catalog import load_model, load_system
     from ..front_door import sweep as swept
 
@@ -76,14 +76,15 @@ def sweep(
         by_component=by_component,
     )
     if output and writer:
-        _write(frame, Path(output), writer)
+        _write(frame, output, writer)
         click.echo(f"{frame.height:,} rows in {output}")
     else:
         from .sweep_text import components_text, points_text
+        from .tables import wrapped
 
         step = "" if phase == "prefill" else " step"
         head = f"{spec.name} on {profile.name} · {phase}{step} · {datatype} · {mode}"
-        click.echo(head)
+        click.echo(wrapped(head))
         click.echo(components_text(frame) if by_component else points_text(frame, phase))
     _warn(frame, profile.memory.usable_bytes)
     if not by_component:
@@ -99,7 +100,7 @@ def _writer(output: str) -> Writer:
     return WRITERS[suffix.lower()]
 
 
-def _write(frame: pl.DataFrame, path: Path, writer: Writer) -> None:
+def _write(frame: pl.DataFrame, path: str, writer: Writer) -> None:
     from polars.exceptions import PolarsError
 
     from ..files import whole_file

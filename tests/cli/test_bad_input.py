@@ -26,6 +26,8 @@ SENTENCES = [
         "--pp-network must be a network tier of h100_80g_nvl8 (got 2); it has 0 (in the box), 1 (between boxes).",
     ),
     ("report --tp x", "--tp must be an integer (got 'x'); write it without separators or decimals, such as 4096."),
+    ("report --tp 1_0", "--tp must be an integer (got '1_0'); write it without separators or decimals, such as 4096."),
+    ("report --tp ٢", "--tp must be an integer (got '٢'); write it without separators or decimals, such as 4096."),
     (
         "report --prompt 2,048",
         "--prompt must be an integer (got '2,048'); write it without separators or decimals, such as 4096.",
@@ -81,6 +83,10 @@ SENTENCES = [
         "--batch must be an integer (got ''); write a list such as 1,2,4 or a range such as 1024:8192:1024.",
     ),
     (
+        "sweep --batch 1:1_0",
+        "--batch must be an integer (got '1_0'); write a list such as 1,2,4 or a range such as 1024:8192:1024.",
+    ),
+    (
         "sweep --context 8:1",
         "--context takes ranges as start:stop:step that hold a number (got '8:1'); "
         "write a list such as 1,2,4 or a range such as 1024:8192:1024.",
@@ -101,6 +107,16 @@ SENTENCES = [
     ("sweep --phase refill", "--phase must be decode or prefill (got 'refill'); did you mean prefill?"),
     ("sweep --output sweep.xlsx", "--output must end in .csv or .parquet (got 'sweep.xlsx'); rename the file."),
     ("sweep --output sweep", "--output must end in .csv or .parquet (got 'sweep'); rename the file."),
+    ("sweep --output -", "--output must end in .csv or .parquet (got '-'); rename the file."),
+    ("sweep --output ", "--output must end in .csv or .parquet (got ''); rename the file."),
+    ("sweep --output new.csv/", "--output new.csv/ can't be written: it names a folder; name a file."),
+    ("report --output new.html/", "--output new.html/ can't be written: it names a folder; name a file."),
+    ("report --output ", "--output '' can't be written: it names no file; name a file."),
+    (
+        "report --output -",
+        "--output must name a file (got '-'); "
+        "name one such as report.html: reports are not written to standard output.",
+    ),
 ]
 
 
@@ -108,6 +124,12 @@ SENTENCES = [
 def test_bad_input_is_answered_by_one_sentence_and_status_2(run: Run, line: str, message: str) -> None:
     ran = run(*line.split(" "))
     assert (ran.status, ran.output, ran.messages) == (2, "", f"Error: {message}\n")
+
+
+def test_a_long_path_is_shown_by_its_start_and_its_end(run: Run) -> None:
+    ran = run("show", "model", f"/{'a' * 3000}.toml")
+    assert ran.status == 2
+    assert ran.messages == f"Error: /{'a' * 99}…{'a' * 94}.toml can't be read: file name too long; check the path.\n"
 
 
 def test_a_folder_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
