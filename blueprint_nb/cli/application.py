@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from typing import TextIO, cast
 
 import click
 
-from ..errors import BlueprintError
+from ..errors import BlueprintError, os_reason
 from ..version import __version__
 from .lab import lab
 from .report import report
 from .show import show
+from .signals import clean_end
 from .speech import Group, sentence, usage_sentence
+from .streams import Messages, Results, ResultsError
 from .sweep import sweep
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-CLOSED_PIPE = 1
+UNWRITTEN = 1
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -34,13 +36,14 @@ for _command in (report, sweep, show, lab):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns its exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # µ and · must not end a run on a terminal that can't show them.
-            stream.reconfigure(errors="replace")
+    results, messages = cast(TextIO, Results(sys.stdout)), cast(TextIO, Messages(sys.stderr))
+    with redirect_stdout(results), redirect_stderr(messages), clean_end():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         status = application.main(arguments, prog_name="blueprint-nb", standalone_mode=False)
-        sys.stdout.flush()
     except BlueprintError as error:
         return _refuse(sentence(error))
     except click.UsageError as error:
@@ -49,13 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(error.format_message())
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        # What is still buffered would fail again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
+    except ResultsError as error:
+        return _unwritten(error.__cause__)
     return status or 0
 
 
 def _refuse(message: str) -> int:
     click.echo(f"Error: {message}", err=True)
     return BAD_INPUT
+
+
+def _unwritten(cause: BaseException | None) -> int:
+    # A reader that went away, such as `head`, has what it wanted.
+    if isinstance(cause, OSError) and not isinstance(cause, BrokenPipeError):
+        click.echo(f"Error: standard output can't be written: {os_reason(cause)}.", err=True)
+    return UNWRITTEN

@@ -73,3 +73,6 @@ def _run(command: list[str]) -> int:
             except KeyboardInterrupt:
                 # JupyterLab has it too, and asks whether it is meant.
                 continue
+            except SystemExit:
+                process.terminate()
+                raise

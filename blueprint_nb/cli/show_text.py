@@ -90,7 +90,7 @@ def model_text(name: str) -> str:
             ("  stated in", origin.published_source),
         ]
         rows += [("notes", origin.notes)] if origin.notes else []
-    return f"{model.name}\n\n{pairs(rows)}"
+    return f"{wrapped(model.name)}\n\n{pairs(rows)}"
 
 
 def _published(count: int, precision: int) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
+
+from blueprint_nb.cli.signals import clean_end
 
 from .conftest import Run
 
@@ -70,3 +74,11 @@ def test_a_folder_that_cannot_be_made_is_named(run: Run, tmp_path: Path, started
     ran = run("lab", tmp_path / "mine")
     assert (ran.status, ran.output, started) == (2, "", [])
     assert ran.messages == f"Error: {tmp_path / 'mine'} can't be made: file exists; name another folder.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_told_to_end_it_ends_jupyterlab_too(tmp_path: Path) -> None:
+    child = "import os, signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)"
+    with pytest.raises(SystemExit) as caught, clean_end():
+        LAB._run([sys.executable, "-c", child])
+    assert caught.value.code == 128 + signal.SIGTERM

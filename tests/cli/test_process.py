@@ -76,6 +76,65 @@ def test_an_interrupt_ends_with_status_130_and_no_traceback(tmp_path: Path) -> N
     assert ran.stdout + ran.stderr.strip() == ""
 
 
+ENDED_HALFWAY = """
+import os, signal, sys
+from blueprint_nb.cli import main
+from blueprint_nb.cli.sweep import WRITERS
+def half_a_file(frame, file):
+    file.write(b"half")
+    os.kill(os.getpid(), signal.{name})
+WRITERS[".csv"] = half_a_file
+sys.exit(main(["sweep", "--output", "sweep.csv"]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_being_told_to_end_leaves_no_half_written_file(tmp_path: Path, name: str) -> None:
+    code = [sys.executable, "-c", ENDED_HALFWAY.format(name=name)]
+    ran = subprocess.run(code, capture_output=True, check=False, text=True, env=ENVIRONMENT, cwd=tmp_path)
+    assert ran.returncode == 128 + signal.Signals[name]
+    assert ran.stdout + ran.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_signal_that_is_ignored_as_under_nohup_stays_so(tmp_path: Path) -> None:
+    code = f"import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n{ENDED_HALFWAY.format(name='SIGHUP')}"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=ENVIRONMENT, cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (tmp_path / "sweep.csv").read_bytes() == b"half"
+
+
+CLOSED, FULL = "&-", "/dev/full"
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    command = f"'{sys.executable}' -m blueprint_nb.cli {line}"
+    return subprocess.run(command, shell=True, capture_output=True, check=False, text=True, env=ENVIRONMENT)
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="a device of Linux")
+@pytest.mark.parametrize(("stream", "reason"), [(CLOSED, "bad file descriptor"), (FULL, "no space left on device")])
+@pytest.mark.parametrize("arguments", ["--version", "--help", "show models", "sweep --tp 1 --batch 1"])
+def test_a_result_that_cannot_be_written_is_said_in_a_sentence(arguments: str, stream: str, reason: str) -> None:
+    ran = shell(f"{arguments} >{stream}")
+    assert (ran.returncode, ran.stderr) == (1, f"Error: standard output can't be written: {reason}.\n")
+    assert (shell(f"{arguments} >{stream} 2>{stream}")).returncode == 1
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="a device of Linux")
+@pytest.mark.parametrize("stream", [CLOSED, FULL])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [("show model zzz", 2), ("sweep --zzz", 2), ("sweep --tp 1 --batch 1024 --context 131072", 0)],
+)
+def test_a_message_that_cannot_be_written_changes_no_status(arguments: str, status: int, stream: str) -> None:
+    ran = shell(f"{arguments} 2>{stream}")
+    assert ran.returncode == status
+    assert bool(ran.stdout) == (status == 0)
+
+
 def test_a_terminal_that_cannot_show_a_sign_gets_another() -> None:
     ran = process("show", "models", PYTHONIOENCODING="latin-1")
     assert (ran.returncode, ran.stderr) == (0, "")
