@@ -9,7 +9,7 @@ from ..analysis.step import Step
 from ..cost import ComponentActivity, ComponentCost
 from ..ir import BoundPlan
 from ..units import format_seconds
-from .component_table import component_row, priced
+from .component_table import component_row
 from .formulas import formula_lines
 from .theme import TERM_COLOURS, Table
 
@@ -24,7 +24,7 @@ def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table
     plan = estimate.bound_plan(portable)
     return [
         {"step": number, **_row(estimate, step, activity, cost, scale), **_formulas(plan, activity.component)}
-        for activity, cost in priced(step)
+        for activity, cost in step.costs.priced
     ]
 
 

@@ -15,7 +15,6 @@ from ..analysis.step import Step, step_of
 from ..units import format_count, format_seconds, time_unit
 from .component_bars import QUANTITIES, bar_rows
 from .component_names import component_name
-from .component_table import priced
 from .step_rows import NO_DECODE
 from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart, title
 from .thinning import kept_indices
@@ -60,12 +59,12 @@ def _reading(estimate: Estimate) -> str:
 
 
 def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None = None) -> alt.LayerChart:
-    longest = max(cost.seconds * a.executions for step in steps for a, cost in priced(step))
+    longest = max(cost.seconds * a.executions for step in steps for a, cost in step.costs.priced)
     scale, unit = time_unit(longest)
     rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale)]
     base = alt.Chart(data(rows))
     base = base if only is None else base.transform_filter(only)
-    order = [component_name(activity.component) for activity, _ in priced(steps[0])]
+    order = [component_name(activity.component) for activity, _ in steps[0].costs.priced]
     y = alt.Y(
         "component:N",
         sort=order,

@@ -38,12 +38,7 @@ _PLACES = ("in ", "between ", "within ", "across ")
 def component_table(estimate: Estimate, phase: str) -> list[ComponentRow]:
     """The components of the prefill or of the last decode step, in plan order."""
     step = step_of(estimate, phase)
-    return [component_row(estimate, step, activity, cost) for activity, cost in priced(step)]
-
-
-def priced(step: Step) -> list[tuple[ComponentActivity, ComponentCost]]:
-    """Each component of a step with its cost."""
-    return list(zip(step.costs.activity.components, step.costs.costs, strict=True))
+    return [component_row(estimate, step, activity, cost) for activity, cost in step.costs.priced]
 
 
 def component_row(estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost) -> ComponentRow:

@@ -6,7 +6,7 @@ from dataclasses import astuple
 
 from blueprint_nb import Estimate
 from blueprint_nb.analysis.step import step_of
-from blueprint_nb.report.component_table import component_table, priced
+from blueprint_nb.report.component_table import component_table
 from blueprint_nb.units import format_count, format_percent
 
 from .markup import table
@@ -20,7 +20,9 @@ def components_html(estimate: Estimate, phase: str, most: int | None = None) -> 
     rows = component_table(estimate, phase)
     kept = range(len(rows)) if most is None else _costliest(estimate, phase, most)
     cells = [astuple(rows[index]) for index in kept]
-    return table(_caption(estimate, phase, len(kept), len(rows)), _HEADINGS, cells, text_columns=_TEXT_COLUMNS)
+    return table(
+        _caption(estimate, phase, len(kept), len(rows)), _HEADINGS, cells, text_columns=_TEXT_COLUMNS, kind="components"
+    )
 
 
 def _costliest(estimate: Estimate, phase: str, most: int) -> list[int]:
@@ -29,7 +31,7 @@ def _costliest(estimate: Estimate, phase: str, most: int) -> list[int]:
 
 
 def _seconds(estimate: Estimate, phase: str) -> list[float]:
-    return [float(cost.seconds) * activity.executions for activity, cost in priced(step_of(estimate, phase))]
+    return [float(cost.seconds) * activity.executions for activity, cost in step_of(estimate, phase).costs.priced]
 
 
 def _caption(estimate: Estimate, phase: str, shown: int, count: int) -> str:

@@ -20,15 +20,19 @@ def table(
     *,
     text_columns: Sequence[int] = (0,),
     marked_row: int | None = None,
+    kind: str = "plain",
 ) -> str:
-    """A table of formatted cells. Columns hold numbers, aligned at the right, unless they are in `text_columns`."""
+    """A table of formatted cells, of class `bp-kind`.
+
+    Columns hold numbers, aligned at the right, unless they are in `text_columns`.
+    """
     kinds = ["words" if column in text_columns else "numeric" for column in range(len(headings))]
     head = "".join(
         f'<th scope="col" class="bp-{kind}">{escape(name)}</th>' for kind, name in zip(kinds, headings, strict=True)
     )
     body = "".join(_row(cells, kinds, index == marked_row) for index, cells in enumerate(rows))
     return (
-        f'<table class="bp-table"><caption>{escape(caption)}</caption>'
+        f'<table class="bp-table bp-{kind}"><caption>{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
