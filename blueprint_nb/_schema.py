@@ -114,7 +114,9 @@ class Record(BaseModel):
 
 
 def _first_fault(error: ValidationError, record: type[BaseModel]) -> BlueprintError:
-    fault = error.errors(include_url=False)[0]
+    faults = error.errors(include_url=False)
+    # A misspelled field is also a missing one: what was written says more than what was not.
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     path = ".".join(str(part) for part in fault["loc"] if part != "[key]")
     original = fault.get("ctx", {}).get("error")
     if isinstance(original, BlueprintError):

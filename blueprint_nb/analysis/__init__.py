@@ -1,5 +1,6 @@
 """A phase, a request, memory and sweeps, from plans and a cost provider."""
 
+from .cautions import cautions
 from .description import ModelDescription, describe_model, key_value_cache_bytes
 from .estimate import Estimate
 from .inputs import CacheInputs, RequestInputs
@@ -26,6 +27,7 @@ __all__ = [
     "Verdict",
     "attention_of",
     "candidate_mappings",
+    "cautions",
     "describe_model",
     "estimate_inference_phase",
     "estimate_request",

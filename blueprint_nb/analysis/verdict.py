@@ -9,6 +9,7 @@ import numpy as np
 
 from ..cost import CostBlock
 from ..units import format_bytes, format_count, format_gib, format_percent, three_digits, time_unit
+from .memory import MemoryReport
 from .memory_search import Fix, smallest_fix
 
 if TYPE_CHECKING:
@@ -47,17 +48,23 @@ def verdict_of(estimate: Estimate) -> Verdict:
     held = (
         f"{format_gib(memory.total_bytes).removesuffix(' GiB')} of {format_gib(memory.usable_bytes)} usable per device"
     )
-    missing = "" if memory.fits else f", {format_bytes(memory.total_bytes - memory.usable_bytes)} short"
+    short = f", {format_bytes(memory.total_bytes - memory.usable_bytes)} short {_peak(memory)}"
     costs = estimate.prefill.costs if estimate.decode_costs is None else estimate.decode_costs
     return Verdict(
         fits=memory.fits,
         headline="Fits" if memory.fits else "Does not fit",
-        memory=held + missing,
+        memory=held if memory.fits else held + short,
         latency=_latency(estimate),
         bound=_bound(costs, adds_terms=estimate.inputs.system.processing_mode == "no_overlap"),
         throughput=_throughput(estimate),
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
     )
+
+
+def _peak(memory: MemoryReport) -> str:
+    if memory.peak_phase == "prefill":
+        return "in the prefill"
+    return f"at context {format_count(memory.peak_context_tokens)}"
 
 
 def _latency(estimate: Estimate) -> str:

@@ -15,9 +15,9 @@ from .tables import filled
 @click.option("--tp", default=1, type=WholeNumber(), help="Tensor parallelism: ranks that share each block.")
 @click.option("--pp", default=1, type=WholeNumber(), help="Pipeline parallelism: stages that share the blocks.")
 @click.option("--replicas", default=1, type=WholeNumber(), help="Copies of it all.")
-@click.option("--batch", default=8, type=WholeNumber(), help="Sequences that run together on one replica.")
-@click.option("--prompt", default=2048, type=WholeNumber(), help="Tokens of each prompt.")
-@click.option("--generated", default=256, type=WholeNumber(), help="Tokens made for each sequence.")
+@click.option("--batch", default=1, type=WholeNumber(), help="Sequences that run together on one replica.")
+@click.option("--prompt", default=1024, type=WholeNumber(), help="Tokens of each prompt.")
+@click.option("--generated", default=128, type=WholeNumber(), help="Tokens made for each sequence.")
 @pricing
 @click.option("--output", default="report.html", metavar="FILE", help="The HTML file to write.")
 def report(
@@ -47,6 +47,7 @@ def report(
             rule="must name a file",
             next_step="Name one such as report.html: reports are not written to standard output.",
         )
+    from ..analysis import cautions
     from ..front_door import estimate
 
     asked = estimate(
@@ -68,5 +69,7 @@ def report(
     verdict = asked.verdict
     click.echo(filled(verdict.parts))
     click.echo(str(path))
+    for caution in cautions(asked.inputs):
+        click.echo(f"Note: {caution}", err=True)
     if not verdict.fits:
         click.echo(f"Warning: it does not fit: {verdict.memory}; {verdict.fix}.", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis import Estimate
+from ..analysis import Estimate, cautions
 from ..analysis.snapshot import digests
 from ..units import format_count, format_percent, format_seconds, three_digits
 from ..version import __version__
@@ -111,6 +111,7 @@ def limits(estimate: Estimate) -> list[str]:
         "workspace.",
         _mode(estimate),
         _ATTENTION[inputs.attention],
+        *cautions(inputs),
     ]
     memory = inputs.system.memory
     if memory.usable_fraction < 1:

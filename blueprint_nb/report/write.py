@@ -49,5 +49,5 @@ def require_extra() -> None:
             raise MissingExtraError(
                 "report",
                 rule=f"needs {name}, which is not installed",
-                next_step='Run: pip install "blueprint-nb[notebook]"',
+                next_step="Run: pip install 'blueprint-nb[notebook]' (in a checkout: pip install '.[notebook]')",
             ) from None

@@ -197,7 +197,7 @@ def test_the_summary_of_what_does_not_fit_says_by_how_much() -> None:
     need, short = memory.total_bytes / 2**30, (memory.total_bytes - memory.usable_bytes) / 2**30
     assert not memory.fits
     assert est.summary().startswith(
-        f"Does not fit · {need:.1f} of 80.0 GiB usable per device, {short:.1f} GiB short · "
+        f"Does not fit · {need:.1f} of 80.0 GiB usable per device, {short:.1f} GiB short in the prefill · "
     )
 
 

@@ -113,7 +113,10 @@ def test_a_missing_library_names_the_extra(tmp_path, estimate_of, monkeypatch, m
     for call in (render_report, lambda estimate: write_report(estimate, tmp_path / "report.html")):
         with pytest.raises(MissingExtraError) as caught:
             call(estimate_of("one_step"))
-        expected = f'report needs {missing}, which is not installed. Run: pip install "blueprint-nb[notebook]"'
+        expected = (
+            f"report needs {missing}, which is not installed. "
+            "Run: pip install 'blueprint-nb[notebook]' (in a checkout: pip install '.[notebook]')"
+        )
         assert str(caught.value) == expected
     assert list(tmp_path.iterdir()) == []
 

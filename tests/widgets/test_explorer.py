@@ -306,3 +306,14 @@ def test_charts_are_drawn_for_the_width_there_is(explorer):
     wide = explorer.result.chart_box.children[0].spec["width"]
     explorer.result.probe.width = 500
     assert explorer.result.chart_box.children[0].spec["width"] == wide - (860 - 500)
+
+
+def test_a_mode_that_one_system_can_not_give_comes_back_with_the_next():
+    explorer = Explorer()
+    explorer._moved("system", "h200_141g_sxm")
+    assert explorer.state.mode == "peak-only"
+    explorer._moved("system", "h100_80g_nvl8")
+    assert explorer.state.mode == "system-evidence"
+    explorer._moved("mode", "peak-only")
+    explorer._moved("system", "a100_80g")
+    assert explorer.state.mode == "peak-only"

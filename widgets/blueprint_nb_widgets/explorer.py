@@ -65,6 +65,7 @@ class Explorer(ipywidgets.VBox):
             mode=options_for(self._models.given, self._systems.given).mode.offered[-1] if mode is None else mode,
         )
         self._estimate, self._estimated = state.estimate(), state
+        self._wanted_mode = state.mode
         self._settled = settle(state)
         self._recompute = Debounce(self._compute)
         super().__init__(self._make_parts(tab))
@@ -115,7 +116,10 @@ class Explorer(ipywidgets.VBox):
             value = self._models.load(value)
         elif field == "system":
             value = self._systems.load(value)
-        return self.state.with_value(field, value)
+        elif field == "mode":
+            self._wanted_mode = value
+        # A mode that one system could not give comes back with the next that can.
+        return self.state.with_value(field, value).with_value("mode", self._wanted_mode)
 
     def _compute(self) -> None:
         """Where this fails, the last good result stays, greyed, and the error stands below it."""

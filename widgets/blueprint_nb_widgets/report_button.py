@@ -49,13 +49,15 @@ class ReportButton(ipywidgets.Button):
 
 
 def file_name(estimate: Estimate) -> str:
-    """Says what it is a report of: report-llama-3.1-8b-h100_80g_nvl8-tp1-pp1.html."""
-    inputs = estimate.inputs
+    """Says what it is a report of: report-llama-3.1-8b-h100_80g_nvl8-tp1-pp1-b1-1024+128.html."""
+    inputs, request = estimate.inputs, estimate.inputs.request
     parts = (
         "report",
         inputs.model.name,
         inputs.system.name,
         f"tp{inputs.mapping.tensor_parallel}",
         f"pp{inputs.mapping.pipeline_parallel}",
+        f"b{request.batch_size}",
+        f"{request.prompt_tokens}+{request.generated_tokens}",
     )
     return "-".join(re.sub(r"[^A-Za-z0-9._+=]+", "-", part).strip("-.") for part in parts)[:150] + ".html"
