@@ -101,8 +101,10 @@ class Record(BaseModel):
             super().__init__(**values)
         except ValidationError as error:
             raise _first_fault(error, type(self)) from None
-        except TypeError:
+        except TypeError as error:
             # A table whose keys are no text never reaches validation.
+            if "keywords must be strings" not in str(error):
+                raise
             raise InvalidInputError("a table", rule="must have text as keys", got=shown(values)) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
