@@ -22,7 +22,7 @@ help:
 	@echo 'Another Python: make lab PYTHON=python3.12. Another place for the environment: VENV=FOLDER.'
 
 lab: $(INSTALLED)notebook
-	$(BIN)/python -m jupyterlab $(LAB_FLAGS) notebooks/00_quickstart.ipynb
+	$(BIN)/python -m jupyterlab $(LAB_FLAGS) --ServerApp.root_dir="$(CURDIR)/notebooks" --LabApp.default_url=/lab/tree/00_quickstart.ipynb
 
 # Notebooks come first: nbval needs the event loop that a browser test may leave occupied.
 test: $(INSTALLED)test

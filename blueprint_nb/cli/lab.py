@@ -31,7 +31,9 @@ def lab(arguments: tuple[str, ...]) -> None:
         )
     copied = copy_notebooks(folder)
     click.echo(f"{copied[0]}")
-    raise click.exceptions.Exit(_run([sys.executable, "-m", "jupyterlab", *options, str(copied[0])]))
+    # The address that JupyterLab prints then opens the notebook too, where no browser starts by itself.
+    place = [f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{copied[0].name}"]
+    raise click.exceptions.Exit(_run([sys.executable, "-m", "jupyterlab", *options, *place]))
 
 
 def notebooks_folder() -> Path:

@@ -37,7 +37,8 @@ def test_the_notebooks_are_copied_and_the_first_is_opened(run: Run, tmp_path: Pa
     ran = run("lab", folder)
     assert (ran.status, ran.messages) == (0, "")
     assert sorted(path.name for path in folder.iterdir()) == NAMES
-    assert started == [[sys.executable, "-m", "jupyterlab", str(folder / NAMES[0])]]
+    place = [f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{NAMES[0]}"]
+    assert started == [[sys.executable, "-m", "jupyterlab", *place]]
     assert ran.output == f"{folder / NAMES[0]}\n"
 
 
