@@ -81,11 +81,6 @@ class WorkloadBinding(Record):
             return str(InferencePhase.DECODE)
         return "mixed"
 
-    @property
-    def longest_context_tokens(self) -> int:
-        """The longest visible context of any sequence."""
-        return max(group.context_tokens for group in self.groups)
-
     def statistics(self, kv_block_tokens: int = 1) -> dict[str, int]:
         """The step's statistics (see `statistics`), as exact Python ints."""
         total = dict.fromkeys(STATISTICS, 0)

@@ -229,7 +229,7 @@ def test_the_plans_in_the_json_can_be_loaded_back() -> None:
     bound = BoundPlan.from_json(json.dumps(prefill["bound"]))
     assert bound.digest == data["digests"]["prefill_bound_plan"]
     assert PortablePlanIR.from_json(json.dumps(last["portable"])).digest == ESTIMATE.decode["plan_digest"][-1]
-    assert BoundPlan.from_json(json.dumps(last["bound"])).workload.longest_context_tokens == 119
+    assert BoundPlan.from_json(json.dumps(last["bound"])).workload.groups[0].context_tokens == 119
 
 
 def test_a_faster_memory_makes_faster_decode_steps_and_is_named() -> None:

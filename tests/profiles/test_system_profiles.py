@@ -237,10 +237,16 @@ def test_a_datatype_needs_the_peak_of_both_engines() -> None:
         system.require_datatype("float8")
 
 
-def test_every_listed_datatype_is_accepted() -> None:
-    for name, datatypes in DATATYPES.items():
-        for datatype in datatypes:
+@pytest.mark.parametrize("name", system_names())
+def test_a_system_accepts_exactly_the_datatypes_it_lists(name: str) -> None:
+    def accepts(datatype: str) -> bool:
+        try:
             load_system(name).require_datatype(datatype)
+        except UnsupportedError:
+            return False
+        return True
+
+    assert tuple(filter(accepts, WITH_FLOAT8)) == DATATYPES[name]
 
 
 @pytest.mark.parametrize("index", [-1, 2])

@@ -65,7 +65,6 @@ def test_other_sets_of_groups_are_mixed() -> None:
     decode = SequenceGroup(query_tokens=1, context_tokens=20, count=3)
     mixed = WorkloadBinding(groups=(chunk, decode), datatype="float16")
     assert mixed.phase == "mixed"
-    assert mixed.longest_context_tokens == 20
 
 
 def test_the_bindings_of_the_synthesizer_are_those_of_the_workload() -> None:
