@@ -16,6 +16,7 @@ __all__ = [
     "IntegrityError",
     "InvalidInputError",
     "MissingExtraError",
+    "OracleError",
     "OutputError",
     "ProfileError",
     "UnknownNameError",
@@ -79,6 +80,10 @@ class ProfileError(InvalidInputError):
 
 class IntegrityError(BlueprintError, ValueError):
     """An IR is malformed, or does not match its digest."""
+
+
+class OracleError(BlueprintError, RuntimeError):
+    """A measured reference was asked for while an estimate was being made."""
 
 
 class OutputError(BlueprintError, OSError):

@@ -12,6 +12,7 @@ from .phase import PhaseEstimate, estimate_inference_phase
 from .request import estimate_request
 from .sweep import SweepInputs, sweep_components, sweep_points
 from .verdict import Verdict
+from .vidur import VidurCorpus, VidurProfileBaseline, VidurReference, load_slice
 
 __all__ = [
     "CacheInputs",
@@ -25,6 +26,9 @@ __all__ = [
     "RequestInputs",
     "SweepInputs",
     "Verdict",
+    "VidurCorpus",
+    "VidurProfileBaseline",
+    "VidurReference",
     "attention_of",
     "candidate_mappings",
     "cautions",
@@ -33,6 +37,7 @@ __all__ = [
     "estimate_request",
     "fits",
     "key_value_cache_bytes",
+    "load_slice",
     "lower",
     "mapping_table",
     "peak_memory",

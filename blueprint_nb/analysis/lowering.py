@@ -16,6 +16,7 @@ from ..synthesizer import (
 )
 from ..synthesizer.parts import ModelParts
 from ..workload import TransformerModelSpec
+from .oracle import oracles_shut
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,9 @@ def lower(
     attention: str,
 ) -> Lowered:
     """Lowers as far as a template goes. Raises `InvalidInputError` where the mapping can't divide the model."""
-    implementation = ImplementationBinding(attention=attention)
-    model_ir = build_model_ir(model)
-    distributed = DistributeTransformerInferencePass(mapping).run(model_ir)
-    plan = plan_template(distributed, datatype)
-    return Lowered(model_ir, distributed, plan, implementation.bind_template(plan), implementation)
+    with oracles_shut():
+        implementation = ImplementationBinding(attention=attention)
+        model_ir = build_model_ir(model)
+        distributed = DistributeTransformerInferencePass(mapping).run(model_ir)
+        plan = plan_template(distributed, datatype)
+        return Lowered(model_ir, distributed, plan, implementation.bind_template(plan), implementation)

@@ -8,6 +8,7 @@ from ..cost import CostBlock, CostProvider, plan_activity, require_provider
 from ..ir import BoundPlan
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
+from .oracle import oracles_shut
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,8 @@ def estimate_inference_phase(
     """Prices one plan.
 
     Raises `UnsupportedError` where the system lacks a figure the provider needs, `InvalidInputError` where a
-    collective's group exceeds its tier, TypeError where `provider` is not one.
+    collective's group exceeds its tier, TypeError where `provider` is not one, `OracleError` where it reads a
+    measured reference.
     """
-    return PhaseEstimate(plan, require_provider(provider).cost(plan_activity(plan), system, network))
+    with oracles_shut():
+        return PhaseEstimate(plan, require_provider(provider).cost(plan_activity(plan), system, network))

@@ -1,0 +1,54 @@
+"""Oracles stay shut while an estimate is made.
+
+A measured reference that an estimate could read would make the comparison with it worthless. Lowering and costing
+therefore run inside `oracles_shut`, in which every look-up is refused; an attempt that somebody caught and hid still
+ends the estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from ..errors import OracleError
+
+
+@dataclass
+class OracleWatch:
+    """How often an oracle was asked while it was shut."""
+
+    attempts: int = 0
+
+
+_WATCH: ContextVar[OracleWatch | None] = ContextVar("oracle_watch", default=None)
+
+
+@contextmanager
+def oracles_shut() -> Iterator[OracleWatch]:
+    """Refuses every look-up within. Raises `OracleError` at its end if there was any attempt."""
+    watch = OracleWatch()
+    token = _WATCH.set(watch)
+    try:
+        yield watch
+    finally:
+        _WATCH.reset(token)
+    if watch.attempts:
+        raise _refusal()
+
+
+def require_open_oracle() -> None:
+    """Raises `OracleError` while an estimate is being made."""
+    watch = _WATCH.get()
+    if watch is not None:
+        watch.attempts += 1
+        raise _refusal()
+
+
+def _refusal() -> OracleError:
+    return OracleError(
+        "oracle",
+        rule="can't be read while an estimate is made",
+        next_step="Measured references are compared with estimates that are finished.",
+    )

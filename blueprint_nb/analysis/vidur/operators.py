@@ -1,0 +1,74 @@
+"""Which operator of Vidur times which component, and which components none may stand for.
+
+Source: facts about Vidur's profilers. `attn_pre_proj` is the fused QKV projection, `mlp_up_proj` gate and up together,
+`add` the last residual add alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...errors import UnknownNameError, unknown_name
+from ...evidence.vidur import OPERATORS
+
+_COMPUTE: Final = {
+    "embedding": "emb",
+    "input_norm": "input_layernorm",
+    "qkv_projection": "attn_pre_proj",
+    "rope": "attn_rope",
+    "output_projection": "attn_post_proj",
+    "post_attention_norm": "post_attention_layernorm",
+    "mlp_up": "mlp_up_proj",
+    "mlp_activation": "mlp_act",
+    "mlp_down": "mlp_down_proj",
+    "mlp_residual": "add",
+}
+
+_COLLECTIVES: Final = {
+    "embedding_all_reduce": "all_reduce",
+    "attention_all_reduce": "all_reduce",
+    "mlp_all_reduce": "all_reduce",
+    "pipeline_send": "send_recv",
+}
+
+_ONE_ADD: Final = "refused by policy: Vidur's one `add` stands for the last residual add only"
+
+REFUSED: Final = {"attention_residual": _ONE_ADD, "branch_add": _ONE_ADD}
+"""Components that no operator may stand for, and why."""
+
+UNTIMED: Final = ("final_norm", "lm_head", "lm_head_all_gather")
+"""Components that Vidur has no operator for."""
+
+COMPONENT_OF: Final = {
+    **{operator: component for component, operator in _COMPUTE.items()},
+    "attn_kv_cache_save": "kv_save",
+    "attn_prefill": "attention_core",
+    "attn_decode": "attention_core",
+    "all_reduce": "mlp_all_reduce",
+    "send_recv": "pipeline_send",
+}
+"""Operator to a component it times."""
+
+
+def operator_of(component: str, is_prefill: bool) -> str | None:
+    """The operator that times `component`; None where there is none.
+
+    `component` is a component's name or, as it stands in a file, an operator's. Raises `UnknownNameError`.
+    """
+    if component in OPERATORS:
+        return component
+    if component == "attention_core":
+        return "attn_prefill" if is_prefill else "attn_decode"
+    if component == "kv_save":
+        return "attn_kv_cache_save"
+    if component in REFUSED or component in UNTIMED:
+        return None
+    operator = {**_COMPUTE, **_COLLECTIVES}.get(component) if isinstance(component, str) else None
+    if operator is None:
+        raise _unknown(component)
+    return operator
+
+
+def _unknown(component: object) -> UnknownNameError:
+    names = (*_COMPUTE, *_COLLECTIVES, *REFUSED, *UNTIMED, "attention_core", "kv_save", *OPERATORS)
+    return unknown_name("component", component, names)

@@ -1,0 +1,82 @@
+"""Whether a measured time can be one, by what the component had to do on that machine.
+
+The bounds are wide: they catch a wrong unit and a column that physics rules out, not a slow kernel. In the files they
+were tried on (A100, H100, A40; ten operators) no time is more than 5 times the roofline and 100 µs over it, and none is
+less than 0.74 of it, a microsecond allowed for the timer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ...cost import ComponentActivity
+from ...cost.analytical import compute_seconds, memory_seconds
+from ...errors import UnsupportedError
+from ...system import SystemProfile
+from ...units import format_decimal, format_seconds, three_digits
+from .reference import VidurReference
+
+_SLOWEST: Final = 10.0
+_LAUNCH_SECONDS: Final = 200e-6
+"""Latency that no small kernel passes, whatever its work."""
+
+_FASTEST: Final = 4.0
+"""Caches give a few times the bandwidth of HBM, and a kernel may skip the masked half of the scores."""
+
+_TIMER_SECONDS: Final = 1e-6
+
+_SMALLEST_RELIABLE_BYTES: Final = 2_000_000
+"""Below it the all-reduce files are erratic: 25 to 60 µs with jumps."""
+
+
+def judged(
+    found: VidurReference, activity: ComponentActivity, system: SystemProfile | None, datatype: str
+) -> VidurReference:
+    """`found`, flagged where it can't be the time of `activity` on `system`, noted where only a cache explains it."""
+    if found.state != "matched" or found.seconds is None:
+        return found
+    if activity.collective is not None:
+        return _judged_collective(found, int(activity.message_bytes))
+    if system is None:
+        return found
+    traffic = int(activity.read_bytes) + int(activity.write_bytes)
+    engine = system.matrix if activity.unit == "matrix" else system.vector
+    try:
+        compute = float(compute_seconds(activity.operations, engine, datatype, uses_curves=False))
+    except UnsupportedError:
+        return found
+    memory = float(memory_seconds(traffic, system.memory, uses_curves=False))
+    least = max(compute, memory)
+    seconds, work = found.seconds, _work(activity, traffic)
+    if seconds > _SLOWEST * least + _LAUNCH_SECONDS:
+        return _flagged(found, f"{format_seconds(seconds)} for {work} is {three_digits(seconds / least)} times", system)
+    if seconds + _TIMER_SECONDS < least / _FASTEST:
+        return _flagged(found, f"{format_seconds(seconds)} for {work} is {three_digits(seconds / least)} times", system)
+    if seconds + _TIMER_SECONDS < memory:
+        rate = format_decimal(traffic / seconds, "B/s")
+        return replace(found, note=f"{rate}, more than the HBM of {system.name} gives: read from a cache")
+    return found
+
+
+def _judged_collective(found: VidurReference, message_bytes: int) -> VidurReference:
+    if message_bytes >= _SMALLEST_RELIABLE_BYTES:
+        return found
+    reason = (
+        f"unreliable: messages below 2 MB were timed erratically, this one has {format_decimal(message_bytes, 'B')}"
+    )
+    return replace(found, state="flagged", reason=reason)
+
+
+def _flagged(found: VidurReference, what: str, system: SystemProfile) -> VidurReference:
+    reason = f"ruled out by physics: {what} what {system.name} needs at its peak"
+    return replace(found, state="flagged", reason=f"{reason}; is the column in milliseconds?")
+
+
+def _work(activity: ComponentActivity, traffic_bytes: int) -> str:
+    return format_decimal(traffic_bytes, "B") if activity.unit == "vector" else _operations(activity, traffic_bytes)
+
+
+def _operations(activity: ComponentActivity, traffic_bytes: int) -> str:
+    operations = format_decimal(int(activity.operations), "FLOP")
+    return f"{operations} and {format_decimal(traffic_bytes, 'B')}"

@@ -1,0 +1,187 @@
+"""The rows of a profile file that a key selects, and the median of their times.
+
+A key selects by equality alone: no nearest row and no interpolation. Rows are kept in the order of one key, so that a
+look-up in a file of a million rows reads few of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+
+from ...errors import InvalidInputError, nearest, shown
+from ...evidence.vidur import ProfileTable
+from ...units import format_count
+from .reference import VidurReference, not_covered
+
+_SORTED_BY: Final = {
+    "compute": "num_tokens",
+    "attention": "kv_cache_size",
+    "all_reduce": "size",
+    "send_recv": "size",
+}
+
+_EMBEDDING_ONLY: Final = "vocab_size"
+"""The vocabulary matters to the operator `emb` alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileRows:
+    """A profile file, to look up in."""
+
+    table: ProfileTable
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return Path(self.table.file).name
+
+    def has_times(self, name: str) -> bool:
+        """Whether any row holds a time of the operator."""
+        return name in self.table.milliseconds and not np.isnan(self.table.milliseconds[name]).all()
+
+    def distinct(self, key: str, like: Mapping[str, Any] | None = None) -> list[Any]:
+        """Every value of a key column, sorted, in the rows that are `like`; none where the file lacks a column."""
+        if not self.table.keys.keys() >= {key, *(like or ())}:
+            return []
+        values = self.table.keys[key]
+        return sorted(set((values if like is None else values[self._select(like)]).tolist()))
+
+    def find(self, component: str, name: str, key: Mapping[str, Any], longest_tokens: int = 0) -> VidurReference:
+        """The reference of operator `name` at `key`, from rows whose `max_model_len` is at least `longest_tokens`.
+
+        A key may leave out a column in which the rows it selects agree.
+        """
+        if name not in self.table.milliseconds:
+            return not_covered(component, f"no column: {self.name} has no time_stats.{name}.median", name)
+        dimensions = {column: value for column, value in key.items() if column != _EMBEDDING_ONLY or name == "emb"}
+        if missing := [column for column in dimensions if column not in self.table.keys]:
+            return not_covered(component, f"no column: {self.name} has no {missing[0]} to match", name)
+        rows = self._select(dimensions)
+        if longest_tokens and len(rows):
+            if "max_model_len" not in self.table.keys:
+                return not_covered(component, f"no column: {self.name} has no max_model_len to match", name)
+            long_enough = rows[self.table.keys["max_model_len"][rows] >= longest_tokens]
+            if not len(long_enough):
+                longest = int(self.table.keys["max_model_len"][rows].max())
+                rule = f"measured up to max_model_len {longest:,}, the context is {longest_tokens:,}"
+                return not_covered(component, f"no row: {self.name} {rule}", name)
+            rows = long_enough
+        if not len(rows):
+            return not_covered(component, f"no row: {self.name} has none with {self._nearest_miss(dimensions)}", name)
+        if open_column := self._undecided(name, dimensions, rows):
+            reason = f"no row: {self.name} has several values of {open_column} here; the key must say which"
+            return not_covered(component, reason, name)
+        return self._median(component, name, rows)
+
+    @cached_property
+    def _order(self) -> tuple[str, Any, Any] | None:
+        column = _SORTED_BY[self.table.kind.name]
+        if column not in self.table.keys:
+            return None
+        order = np.argsort(self.table.keys[column], kind="stable")
+        return column, order, self.table.keys[column][order]
+
+    def _select(self, dimensions: Mapping[str, Any]) -> Any:
+        """Rows of the file, ascending."""
+        chosen: Any = np.arange(len(self.table))
+        if self._order is not None and self._order[0] in dimensions:
+            column, order, values = self._order
+            wanted = dimensions[column]
+            chosen = order[np.searchsorted(values, wanted, "left") : np.searchsorted(values, wanted, "right")]
+        for column, value in dimensions.items():
+            chosen = chosen[self.table.keys[column][chosen] == value]
+        return chosen
+
+    def _undecided(self, name: str, dimensions: Mapping[str, Any], rows: Any) -> str | None:
+        ignored = {"max_model_len"} if name == "emb" else {"max_model_len", _EMBEDDING_ONLY}
+        for column, values in self.table.keys.items():
+            if column not in dimensions and column not in ignored and (values[rows] != values[rows[0]]).any():
+                return column
+        return None
+
+    def _nearest_miss(self, dimensions: Mapping[str, Any]) -> str:
+        """What no row has: one column's value where that is enough, else the whole key."""
+        for column, value in dimensions.items():
+            if not (self.table.keys[column] == value).any():
+                return f"{column} {_text(value)}"
+        return ", ".join(f"{column} {_text(value)}" for column, value in dimensions.items())
+
+    def _median(self, component: str, name: str, rows: Any) -> VidurReference:
+        times = self.table.milliseconds[name][rows]
+        measured = times[~np.isnan(times)].tolist()
+        faults = self.table.faults.get(name, {})
+        fault = next((faults[row] for row in rows.tolist() if row in faults), None)
+        if not measured:
+            if fault is None:
+                reason = f"no row: {self.name} leaves time_stats.{name}.median empty here"
+            else:
+                reason = f"no row: {self.name}, line {fault.line}: {fault.column} {fault.rule}, got {fault.got}"
+            return not_covered(component, reason, name)
+        found = VidurReference(
+            component=component,
+            operator=name,
+            state="matched",
+            seconds=median(measured) / 1000,
+            samples=len(measured),
+            spread_seconds=(max(measured) - min(measured)) / 1000,
+        )
+        if fault is None:
+            return found
+        reason = f"{self.name}, line {fault.line}: {fault.column} {fault.rule}, got {fault.got}"
+        return replace(found, state="flagged", reason=reason)
+
+
+def checked_key(key: Mapping[str, Any], rows: ProfileRows) -> dict[str, Any]:
+    """The columns of `key` that select rows, as a file holds them.
+
+    Raises `InvalidInputError` for a column that is neither in the file nor a key of its kind, and for a value that
+    its column can't hold.
+    """
+    known = {column.name: column for column in rows.table.kind.keys}
+    checked: dict[str, Any] = {}
+    for name, value in key.items():
+        if name in known:
+            checked[name] = _checked_value(name, known[name].kind, value)
+        elif name not in rows.table.columns:
+            near = nearest(str(name), list(known))
+            raise InvalidInputError(
+                f"key.{name}",
+                got=shown(value),
+                rule=f"is no key of Vidur's {rows.table.kind.name} files",
+                next_step=f"Did you mean {near[0]}?" if near else f"Its keys are {', '.join(known)}.",
+            )
+    return checked
+
+
+def backend_name(value: object) -> str:
+    """An attention backend without the name of its enum. Raises `InvalidInputError`."""
+    text = getattr(value, "name", value)
+    if not isinstance(text, str) or not text:
+        raise InvalidInputError("attention_backend", got=shown(value), rule="must be text, such as 'FLASH_ATTENTION'")
+    return text.rpartition(".")[2]
+
+
+def _checked_value(name: str, kind: str, value: Any) -> Any:
+    if kind == "backend":
+        return backend_name(value)
+    if kind == "flag" and isinstance(value, str) and value.lower() in ("true", "false"):
+        return int(value.lower() == "true")
+    try:
+        whole = int(value) if isinstance(value, (float, np.floating, np.bool_)) else operator.index(value)
+        if whole != value or not 0 <= whole < 2**63:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(f"key.{name}", got=shown(value), rule="must be an integer from 0") from None
+    return whole
+
+
+def _text(value: Any) -> str:
+    return format_count(value) if isinstance(value, int) else str(value)

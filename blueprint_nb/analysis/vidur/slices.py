@@ -1,0 +1,92 @@
+"""Slices of Vidur's profiles that ship with the project: a few rows, with a manifest that says where they come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final, Literal
+
+from ..._schema import Count, Record, Text
+from ...catalog import profiles_folder
+from ...errors import BlueprintError, IntegrityError, ProfileError, one_of, os_reason
+from .baseline import VidurProfileBaseline
+
+EMBEDDED_SLICE: Final = "phi2_a100_tp1"
+"""The default of notebook, widget and command: Phi-2 on an A100, TP 1, three cases."""
+
+
+class SliceFile(Record):
+    """One file of a slice."""
+
+    path: Text
+    """Beside the manifest."""
+    upstream_path: Text
+    upstream_blob: Text
+    """Git's id of the whole file that the rows were picked from."""
+    sha256: Text
+    """Of the local file's bytes."""
+
+
+class SliceManifest(Record):
+    """Where a slice comes from, and what it is of."""
+
+    name: Text
+    model_name: Text
+    hardware_name: Text
+    attention_backend: Text
+    block_size: Count
+    source: Text
+    source_revision: Text
+    licence: Text
+    projection: Text
+    """How the slice was made from the upstream files."""
+    files: dict[Literal["attention", "compute"], SliceFile]
+
+
+def slice_names() -> tuple[str, ...]:
+    """Names of the slices that ship with the project, sorted."""
+    return tuple(sorted(path.parent.name for path in (profiles_folder() / "vidur").glob("*/manifest.json")))
+
+
+def load_manifest(name: str = EMBEDDED_SLICE) -> SliceManifest:
+    """A slice's manifest. Raises `UnknownNameError`, and `ProfileError` where it can't be read."""
+    path = _folder(name) / "manifest.json"
+    try:
+        return SliceManifest(**json.loads(path.read_text(encoding="utf-8")))
+    except BlueprintError as error:
+        raise error.under(path.name) from None
+    except (OSError, ValueError, TypeError) as error:
+        rule = f"can't be read: {os_reason(error)}"
+        raise ProfileError(str(path), rule=rule, next_step="Restore the file.") from None
+
+
+def load_slice(name: str = EMBEDDED_SLICE) -> VidurProfileBaseline:
+    """A slice as a baseline.
+
+    Raises as `load_manifest`, and `IntegrityError` where a file is not the one that the manifest names.
+    """
+    manifest, folder = load_manifest(name), _folder(name)
+    paths = {kind: folder / file.path for kind, file in manifest.files.items()}
+    baseline = VidurProfileBaseline.from_csv(
+        attention_csv=paths.get("attention"),
+        compute_csv=paths.get("compute"),
+        model_name=manifest.model_name,
+        hardware_name=manifest.hardware_name,
+        attention_backend=manifest.attention_backend,
+        block_size=manifest.block_size,
+        source_revision=manifest.source_revision,
+    )
+    for kind, file in manifest.files.items():
+        found = baseline.file_digests[kind]
+        if found != file.sha256:
+            raise IntegrityError(
+                str(paths[kind]),
+                got=f"SHA-256 {found}",
+                rule=f"must be the file of the manifest, SHA-256 {file.sha256}",
+                next_step="Restore the file.",
+            )
+    return baseline
+
+
+def _folder(name: str) -> Path:
+    return profiles_folder() / "vidur" / one_of("slice", name, slice_names())

@@ -1,0 +1,68 @@
+"""Which comparisons a profile can't bear, whatever rows it has: another model, machine, datatype or block."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .names import MODELS, SYSTEMS, stands_for
+from .rows import ProfileRows
+from .subject import Subject
+
+DATATYPE: Final = "float16"
+"""Of all of Vidur's profiles."""
+
+NOT_CLAIMED: Final = "not-claimed-by-raw-component-profile-alignment"
+SAME_BLOCK: Final = "claimed-by-matching-residual-topology"
+
+
+def identity_fault(subject: Subject, model_name: str) -> str | None:
+    """Why nothing of a profile of `model_name` can be compared; None where it can."""
+    model, plan = subject.model, subject.plan
+    if model.name not in stands_for(model_name, MODELS):
+        return f"other model: the profile is of {model_name}, not of {model.name}"
+    if plan.template.datatype != DATATYPE:
+        return f"other datatype: the profile is in {DATATYPE}, not in {plan.template.datatype}"
+    if model.attention_head_size * model.attention_heads != model.hidden_size:
+        heads = f"{model.attention_heads} heads of {model.attention_head_size}"
+        return f"other dimensions: a profile's heads make up n_embd, and {model.name} has {heads}"
+    return None
+
+
+def hardware_fault(subject: Subject, hardware_name: str) -> str | None:
+    """Why nothing measured on `hardware_name` can be compared; None where it can."""
+    if subject.system.name in stands_for(hardware_name, SYSTEMS):
+        return None
+    return f"other hardware: measured on {hardware_name}, which does not stand for {subject.system.name}"
+
+
+def block_fault(subject: Subject, compute: ProfileRows) -> str | None:
+    """Why a compute file of another residual topology can't be compared; None where it can.
+
+    A file does not declare its topology: only that `post_attention_layernorm` is missing hints at parallel residuals.
+    """
+    parallel_file = not compute.has_times("post_attention_layernorm")
+    if subject.model.is_reference or not compute.table.milliseconds:
+        return None
+    if parallel_file and subject.model.residual == "serial":
+        seen = f"{compute.name} has no post_attention_layernorm, as of parallel residuals"
+        return f"other topology: {seen}, and {subject.model.name} is serial"
+    if not parallel_file and subject.model.residual == "parallel":
+        seen = f"{compute.name} has a post_attention_layernorm, as of serial residuals"
+        return f"other topology: {seen}, and those of {subject.model.name} are parallel"
+    return None
+
+
+def component_fault(subject: Subject, component: str) -> str | None:
+    """Why one component can't be compared though its file can; None where it can."""
+    model = subject.model
+    if component == "rope" and model.rotary_size not in (None, model.attention_head_size):
+        rotated = f"{model.name} rotates {model.rotary_size} of {model.attention_head_size} elements"
+        return f"refused by policy: Vidur's RoPE rotates whole heads, and {rotated}"
+    if component == "embedding" and model.position == "learned":
+        return f"refused by policy: Vidur's `emb` gathers one table, and {model.name} adds learned positions"
+    return None
+
+
+def topology_equivalence(subject: Subject) -> str:
+    """What may be said of the block that the profile was measured on."""
+    return NOT_CLAIMED if subject.model.is_reference else SAME_BLOCK

@@ -1,0 +1,141 @@
+"""A finished estimate beside its references: the error of each component, where it can't cancel.
+
+    error = (estimate − reference) / reference,  signed, in percent
+    component MAPE = mean of |error| over the matched components of a block
+
+Subtotals and means are of one decoder block and of matched components alone; what is outside the block (embedding,
+hops, head) has its row and its error, and counts in neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from ..analysis import PhaseEstimate
+from ..analysis.vidur import VidurReference
+from ..cost.block import BLOCK_LAYERS
+from .freeze import FrozenCase
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentComparison:
+    """One component of a case in one mode."""
+
+    primitive: str
+    source_layer: str
+    seconds: float
+    """Estimated, of one execution."""
+    reference: VidurReference
+
+    @property
+    def in_block(self) -> bool:
+        """Whether it is part of a decoder block."""
+        return self.source_layer in BLOCK_LAYERS
+
+    @property
+    def error_seconds(self) -> float | None:
+        """Estimate less reference; None where there is none."""
+        return None if self.reference.seconds is None else self.seconds - self.reference.seconds
+
+    @property
+    def error_percent(self) -> float | None:
+        """Signed, of the reference; None where there is none."""
+        return None if self.reference.seconds is None else percent(self.seconds, self.reference.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class CaseComparison:
+    """One case in one mode. Figures that nothing covers are None."""
+
+    frozen: FrozenCase
+    mode: str
+    components: tuple[ComponentComparison, ...]
+    """In plan order."""
+
+    @property
+    def estimate(self) -> PhaseEstimate:
+        """The frozen estimate."""
+        return self.frozen.estimates[self.mode]
+
+    @property
+    def in_block(self) -> list[ComponentComparison]:
+        """Components of a decoder block."""
+        return [one for one in self.components if one.in_block]
+
+    @property
+    def matched(self) -> list[ComponentComparison]:
+        """Components of a decoder block that have a reference to rely on."""
+        return [one for one in self.in_block if one.reference.covered]
+
+    @property
+    def flagged_count(self) -> int:
+        """Components of a decoder block whose measurement is not relied on."""
+        return sum(one.reference.state == "flagged" for one in self.in_block)
+
+    @property
+    def coverage(self) -> float:
+        """Matched components of a block over all of them, a fraction."""
+        return len(self.matched) / len(self.in_block)
+
+    @property
+    def comparable_seconds(self) -> float:
+        """Estimated, of the matched components of one block."""
+        return fsum(one.seconds for one in self.matched)
+
+    @property
+    def reference_seconds(self) -> float:
+        """Measured, of the matched components of one block."""
+        return fsum(one.reference.seconds or 0.0 for one in self.matched)
+
+    @property
+    def excluded_seconds(self) -> float:
+        """Estimated, of the components of one block that are not compared."""
+        return fsum(one.seconds for one in self.in_block if not one.reference.covered)
+
+    @property
+    def subtotal_error_seconds(self) -> float | None:
+        """Comparable estimate less reference."""
+        return self.comparable_seconds - self.reference_seconds if self.matched else None
+
+    @property
+    def subtotal_error_percent(self) -> float | None:
+        """Signed, of the reference."""
+        return percent(self.comparable_seconds, self.reference_seconds) if self.matched else None
+
+    @property
+    def errors_percent(self) -> list[float]:
+        """Signed error of each matched component of the block."""
+        return [one.error_percent for one in self.matched if one.error_percent is not None]
+
+    @property
+    def component_mape_percent(self) -> float | None:
+        """Mean of the matched components' absolute errors."""
+        errors = self.errors_percent
+        return fsum(abs(error) for error in errors) / len(errors) if errors else None
+
+    @property
+    def component_max_percent(self) -> float | None:
+        """Largest of the matched components' absolute errors."""
+        return max((abs(error) for error in self.errors_percent), default=None)
+
+
+def compare(frozen: FrozenCase, references: Sequence[VidurReference]) -> list[CaseComparison]:
+    """Every mode of a case beside its references, which are in plan order. Raises TypeError unless it is frozen."""
+    if not isinstance(frozen, FrozenCase):
+        raise TypeError(f"a comparison takes a FrozenCase, got {type(frozen).__name__}: finish the estimate first")
+    comparisons = []
+    for mode, estimate in frozen.estimates.items():
+        rows = zip(estimate.costs.priced, references, strict=True)
+        components = tuple(
+            ComponentComparison(activity.primitive, activity.source_layer, float(cost.seconds), reference)
+            for (activity, cost), reference in rows
+        )
+        comparisons.append(CaseComparison(frozen, mode, components))
+    return comparisons
+
+
+def percent(estimate_seconds: float, reference_seconds: float) -> float:
+    """Signed relative error, in percent of the reference."""
+    return 100.0 * (estimate_seconds - reference_seconds) / reference_seconds

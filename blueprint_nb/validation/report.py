@@ -1,0 +1,93 @@
+"""What an experiment found: frames of cases and components, means, and all of it as JSON.
+
+Errors are in percent, signed where they are errors and absolute where they are means; coverage is a fraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from .._canonical import canonical_json, plain
+from ..analysis.vidur import BaselineIdentity
+from ..version import __version__
+from .comparison import CaseComparison
+from .frames import case_frame, component_frame, mean_frame
+from .freeze import FrozenCases
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA: Final = "blueprint-nb/vidur-experiment/1"
+
+
+@dataclass(frozen=True, eq=False)
+class VidurExperimentReport:
+    """The comparisons of an experiment, in the order of its cases, and what they were made from."""
+
+    frozen: FrozenCases
+    comparisons: tuple[CaseComparison, ...]
+    baseline: BaselineIdentity
+    baseline_revision: str
+    baseline_files: Mapping[str, str]
+    """Kind of file to the SHA-256 of its bytes."""
+
+    @property
+    def oracle_read_during_lowering(self) -> bool:
+        """False: while cases are lowered, every oracle is shut."""
+        return self.frozen.oracle_reads_during_lowering > 0
+
+    @property
+    def oracle_read_during_costing(self) -> bool:
+        """False: while plans are priced, every oracle is shut."""
+        return self.frozen.oracle_reads_during_costing > 0
+
+    @property
+    def fit_against_case_outputs(self) -> bool:
+        """False: estimates are frozen before the first reference is known, so none can be fitted to it."""
+        return self.oracle_read_during_lowering or self.oracle_read_during_costing
+
+    @cached_property
+    def cases(self) -> pl.DataFrame:
+        """A row for each case and mode: what it is, coverage, seconds of one block, errors, digests."""
+        return case_frame(self.comparisons, self.baseline_revision)
+
+    @cached_property
+    def components(self) -> pl.DataFrame:
+        """A row for each component of each case and mode, in plan order."""
+        return component_frame(self.comparisons)
+
+    @cached_property
+    def means(self) -> pl.DataFrame:
+        """A row for each mode: means over the cases that have any matched component, and the worst of them."""
+        return mean_frame(self.comparisons)
+
+    def to_json(self) -> str:
+        """Provenance, baseline, means, and each case with its components, as canonical JSON."""
+        return canonical_json(self.content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """JSON data of the whole report."""
+        components = self.components.partition_by(
+            ["case", "mode"], as_dict=True, maintain_order=True, include_key=False
+        )
+        cases = [
+            {**row, "components": components[row["case"], row["mode"]].to_dicts()} for row in self.cases.to_dicts()
+        ]
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "oracle_read_during_lowering": self.oracle_read_during_lowering,
+            "oracle_read_during_costing": self.oracle_read_during_costing,
+            "fit_against_case_outputs": self.fit_against_case_outputs,
+            "baseline": {
+                **plain(self.baseline),
+                "revision": self.baseline_revision,
+                "files": dict(self.baseline_files),
+            },
+            "means": self.means.to_dicts(),
+            "cases": cases,
+        }
