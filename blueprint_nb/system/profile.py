@@ -38,7 +38,7 @@ class SystemProfile(Record):
     """Everything else that computes."""
     memory: DeviceMemory
     network: tuple[NetworkTier, ...]
-    """From the nearest outwards: tier 0 is in the box (or a bridge in it), the last one between boxes."""
+    """Tier 0 reaches the whole box; then what is within it, such as bridges of pairs; the last one is between boxes."""
     sources: dict[Text, Text] = Field(default_factory=dict)
     """Dotted path (or the start of one) of each figure to where it was published."""
 

@@ -29,12 +29,9 @@ def test_each_rule_of_tp_has_its_own_numbers():
     )
 
 
-def test_a_bridge_of_two_cards_offers_no_more_than_two_ranks():
+def test_a_box_of_cards_without_a_switch_offers_all_its_ranks():
     choice = options("llama-3.1-8b", "a40_48g").tensor_parallel
-    assert choice.offered == (1, 2)
-    assert choice.reason == (
-        "3–32: must be at most 2, the ranks that network tier 0 (NVLink bridge) of a40_48g reaches"
-    )
+    assert choice.offered == (1, 2, 4, 8)
 
 
 def test_pp_offers_what_divides_the_blocks():
