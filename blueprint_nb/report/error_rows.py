@@ -1,0 +1,160 @@
+"""The errors of one case as rows of text, both modes side by side: the one place that says how an error reads.
+
+Needs no chart library, so that the command line may use it without the extra `notebook`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..errors import unknown_name
+from ..units import format_count, format_seconds
+from ..validation import VidurExperimentCase, VidurExperimentReport
+from ..validation.comparison import CaseComparison, ComponentComparison
+from .component_names import component_name
+from .error_words import (
+    case_sentences,
+    coverage_text,
+    excluded_text,
+    reference_text,
+    reference_words,
+    signed_percent,
+    size_percent,
+    worst_text,
+)
+
+SUBTOTAL: Final = "Subtotal of what is compared"
+NO_ERROR: Final = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCell:
+    """A component in one mode."""
+
+    estimate: str
+    """Of one execution: 26.9 µs; a dash for a subtotal of nothing."""
+    error: str
+    """Signed, of the reference: −10.4 %; a dash where there is no reference."""
+    error_percent: float | None
+    """The same as a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """A component beside its reference."""
+
+    component: str
+    """In words."""
+    key: str
+    """As the plan names it; empty for the subtotal."""
+    in_block: bool
+    state: str
+    """matched, flagged or not-covered."""
+    reference: str
+    """Measured, of one execution; "not covered" where nothing is."""
+    words: str
+    """Why it is not covered or flagged, and what else to know about the reference; empty for most."""
+    cells: tuple[ErrorCell, ...]
+    """One a mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseErrors:
+    """One case of an experiment. Tuples of texts have one for each mode."""
+
+    case: str
+    """Its name."""
+    title: str
+    """Decode step at context 129, batch 1, TP 1."""
+    modes: tuple[str, ...]
+    rows: tuple[ErrorRow, ...]
+    """Components in plan order, without the subtotal."""
+    subtotal: ErrorRow
+    """Of the matched components of one block."""
+    mape: tuple[str, ...]
+    """Mean of the absolute errors of matched components of the block: 54.1 %."""
+    worst: tuple[str, ...]
+    """Largest absolute error and its component: 99.5 % (Input norm)."""
+    coverage: str
+    """9 of 12 components, 75 %."""
+    excluded: tuple[str, ...]
+    """Estimated time of the block that is not compared: 5.06 µs of 241 µs, 2.10 %."""
+    sentences: tuple[str, ...]
+    """What is compared, what is not and why, and where a subtotal hides its components."""
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether any component of the block has a reference to rely on."""
+        return self.subtotal.state == "matched"
+
+
+def case_names(report: VidurExperimentReport) -> tuple[str, ...]:
+    """Names of the cases, in the experiment's order."""
+    return tuple(case.case.name for case in report.frozen.cases)
+
+
+def case_errors(report: VidurExperimentReport, case: str) -> CaseErrors:
+    """The errors of the case with the name `case`. Raises `UnknownNameError` for another."""
+    of_modes = [one for one in report.comparisons if one.frozen.case.name == case]
+    if not of_modes:
+        raise unknown_name("case", case, case_names(report))
+    first = of_modes[0]
+    by_component = zip(*(one.components for one in of_modes), strict=True)
+    return CaseErrors(
+        case=case,
+        title=case_title(first.frozen.case),
+        modes=tuple(one.mode for one in of_modes),
+        rows=tuple(_row(components) for components in by_component),
+        subtotal=_subtotal(of_modes),
+        mape=tuple(size_percent(one.component_mape_percent) for one in of_modes),
+        worst=tuple(worst_text(one) for one in of_modes),
+        coverage=coverage_text(first),
+        excluded=tuple(excluded_text(one) for one in of_modes),
+        sentences=case_sentences(of_modes),
+    )
+
+
+def case_title(case: VidurExperimentCase) -> str:
+    """What a case estimates, in words."""
+    context = format_count(case.context_tokens)
+    step = f"Prefill of {context} tokens" if case.phase == "prefill" else f"Decode step at context {context}"
+    mapping = case.mapping
+    stages = f", PP {mapping.pipeline_parallel}" if mapping.pipeline_parallel > 1 else ""
+    return f"{step}, batch {format_count(case.batch_size)}, TP {mapping.tensor_parallel}{stages}"
+
+
+def _row(of_modes: Sequence[ComponentComparison]) -> ErrorRow:
+    """The reference is the same in every mode."""
+    first = of_modes[0]
+    return ErrorRow(
+        component=component_name(first.reference.component),
+        key=first.reference.component,
+        in_block=first.in_block,
+        state=first.reference.state,
+        reference=reference_text(first.reference),
+        words=reference_words(first),
+        cells=tuple(_cell(one.seconds, one.error_percent) for one in of_modes),
+    )
+
+
+def _subtotal(of_modes: Sequence[CaseComparison]) -> ErrorRow:
+    is_compared = bool(of_modes[0].matched)
+    none = ErrorCell(NO_ERROR, NO_ERROR, None)
+    return ErrorRow(
+        component=SUBTOTAL,
+        key="",
+        in_block=True,
+        state="matched" if is_compared else "not-covered",
+        reference=format_seconds(of_modes[0].reference_seconds) if is_compared else "not covered",
+        words="",
+        cells=tuple(
+            _cell(one.comparable_seconds, one.subtotal_error_percent) if is_compared else none for one in of_modes
+        ),
+    )
+
+
+def _cell(seconds: float, error_percent: float | None) -> ErrorCell:
+    error = NO_ERROR if error_percent is None else signed_percent(error_percent)
+    return ErrorCell(format_seconds(seconds), error, error_percent)

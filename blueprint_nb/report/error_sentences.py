@@ -1,0 +1,88 @@
+"""What a comparison with measured kernels is, in sentences: what it was made from, what it claims, and its means."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..analysis.vidur import topology_equivalence
+from ..analysis.vidur.topology import NOT_CLAIMED
+from ..ir.text import short
+from ..units import format_count
+from ..validation import VidurExperimentReport
+from .error_words import size_percent
+
+FLAGS: Final = ("oracle_read_during_lowering", "oracle_read_during_costing", "fit_against_case_outputs")
+"""False in every report: an estimate is finished before an oracle opens."""
+
+_LONGEST_REVISION: Final = 20
+
+_CLAIM: Final = (
+    "Compared are kernel times of single components, on one device and without launch gaps: no host, no queue, no "
+    "whole request."
+)
+
+
+def report_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
+    """What was measured, what the comparison claims, and the means of each mode."""
+    return (measured_sentence(report), _CLAIM, *topology_sentences(report), frozen_sentence(report), *means(report))
+
+
+def measured_sentence(report: VidurExperimentReport) -> str:
+    """Which profile, from which files."""
+    baseline = report.baseline
+    what = f"Measured: {baseline.model_name} on {baseline.hardware_name} (Vidur)"
+    if baseline.attention_backend is not None:
+        what += f", attention {baseline.attention_backend} with blocks of {baseline.block_size} tokens"
+    files = f"files {', '.join(report.baseline_files)}" if report.baseline_files else "no file"
+    revisions = f"source revision {shortened(baseline.source_revision)}, baseline {short(report.baseline_revision)}"
+    return f"{what}; {files}; {revisions}."
+
+
+def shortened(revision: str) -> str:
+    """A source's revision: its first characters where it is as long as a digest."""
+    return short(revision) if len(revision) > _LONGEST_REVISION else revision or "not given"
+
+
+def topology_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
+    """Whether the profiled block is said to be the estimated one, where anything of it is compared."""
+    compared = (one.frozen.subject for one in report.comparisons if one.matched)
+    said = dict.fromkeys(topology_equivalence(subject) for subject in compared)
+    return tuple(_topology(one) for one in said)
+
+
+def frozen_sentence(report: VidurExperimentReport) -> str:
+    """The flags, in words and as the JSON has them."""
+    flags = {name: getattr(report, name) for name in FLAGS}
+    if any(flags.values()):
+        read = ", ".join(name for name, value in flags.items() if value)
+        return f"An oracle was read before the estimates were finished: {read}."
+    return f"Every estimate was finished before the first look-up: {', '.join(FLAGS)} are false."
+
+
+def means(report: VidurExperimentReport) -> tuple[str, ...]:
+    """A sentence a mode: system-evidence: subtotal MAPE 23.6 %, component MAPE 54.1 %, …, over 3 cases."""
+    return tuple(_mean(row) for row in report.means.to_dicts())
+
+
+def _topology(equivalence: str) -> str:
+    if equivalence == NOT_CLAIMED:
+        said = "The template dense-mha stands for no real block: that the profiled one has its topology is not claimed"
+    else:
+        said = "The profiled block has the residuals of the estimated one, as far as its columns tell"
+    return f"{said} (topology_equivalence = {equivalence})."
+
+
+def _mean(row: dict[str, Any]) -> str:
+    cases, compared = row["case_count"], row["compared_case_count"]
+    if not compared:
+        return f"{row['mode']}: nothing of {_counted(cases)} is compared."
+    over = _counted(cases) if compared == cases else f"{format_count(compared)} of {_counted(cases)}"
+    return (
+        f"{row['mode']}: subtotal MAPE {size_percent(row['subtotal_mape_percent'])}, "
+        f"component MAPE {size_percent(row['component_mape_percent'])}, "
+        f"worst component {size_percent(row['component_max_percent'])}, over {over}."
+    )
+
+
+def _counted(count: int) -> str:
+    return f"{format_count(count)} case{'' if count == 1 else 's'}"

@@ -1,0 +1,135 @@
+"""How errors read: signed percents with a true minus, what a subtotal hides, why nothing is compared.
+
+It words what `validation.comparison` computed, and computes no error of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from ..analysis.vidur import VidurReference
+from ..units import format_count, format_seconds, three_digits
+from ..validation.comparison import CaseComparison, ComponentComparison
+from .component_names import component_name
+
+NONE: Final = "none"
+"""Where there is nothing to say a figure of."""
+
+_HIDDEN_POINTS: Final = 10.0
+"""A subtotal this much smaller than a component's error says too little about it."""
+
+
+def signed_seconds(seconds: float) -> str:
+    """−7.41 µs, +153 ns."""
+    return _signed(format_seconds(abs(seconds)), seconds)
+
+
+def signed_percent(percent: float) -> str:
+    """−99.5 %, +5.71 %, +1,240 %: three digits, and never more than two decimals."""
+    text = three_digits(abs(percent)) if abs(percent) >= 1 else f"{abs(percent):.2f}"
+    return _signed(f"{text} %", percent)
+
+
+def whole_percent(percent: float) -> str:
+    """−26 %. What takes any time at all is never said to be −100 %."""
+    rounded = max(round(percent), -99) if percent > -100 else round(percent)
+    return _signed(f"{abs(rounded):,} %", rounded)
+
+
+def size_percent(percent: float | None) -> str:
+    """A mean or a largest error, which has no sign: 54.1 %."""
+    return NONE if percent is None else f"{three_digits(percent)} %"
+
+
+def reference_text(reference: VidurReference) -> str:
+    """What was measured; its state in words where nothing was."""
+    return "not covered" if reference.seconds is None else format_seconds(reference.seconds)
+
+
+def reference_words(one: ComponentComparison) -> str:
+    """What a reader should know about a component's reference; empty for most."""
+    reference = one.reference
+    said = [reference.reason, reference.note, _samples(reference)]
+    if not one.in_block:
+        said.append("outside the block: in no subtotal and no mean")
+    return "; ".join(text for text in said if text)
+
+
+def coverage_text(one: CaseComparison) -> str:
+    """9 of 12 components, 75 %."""
+    counted = f"{len(one.matched)} of {len(one.in_block)} components, {round(100 * one.coverage)} %"
+    return f"{counted}, {one.flagged_count} more flagged" if one.flagged_count else counted
+
+
+def excluded_text(one: CaseComparison) -> str:
+    """5.06 µs of 241 µs, 2.10 %: estimated, of one block."""
+    whole, excluded = float(one.estimate.block_seconds), one.excluded_seconds
+    if not excluded:
+        return NONE
+    return f"{format_seconds(excluded)} of {format_seconds(whole)}, {size_percent(100 * excluded / whole)}"
+
+
+def case_sentences(of_modes: Sequence[CaseComparison]) -> tuple[str, ...]:
+    """What is compared, what is not and why, and where a subtotal hides its components. One case, its modes."""
+    first = of_modes[0]
+    if not first.matched:
+        return (_nothing(first),)
+    hiding = [text for one in of_modes if (text := hidden_sentence(one))]
+    return (f"Compared: {coverage_text(first)}.", *_left_out(first), *hiding)
+
+
+def hidden_sentence(one: CaseComparison) -> str:
+    """The sentence for a subtotal that looks better than its components; empty where it does not."""
+    errors, subtotal = one.errors_percent, one.subtotal_error_percent
+    if subtotal is None or len(errors) < 2:
+        return ""
+    low, high = min(errors), max(errors)
+    cancels = round(low) < 0 < round(high)
+    if not cancels and max(-low, high) < abs(subtotal) + _HIDDEN_POINTS:
+        return ""
+    span = f"components between {whole_percent(low)} and {whole_percent(high)}"
+    return f"{one.mode}: subtotal {whole_percent(subtotal)} hides {span}{', which partly cancel' if cancels else ''}."
+
+
+def worst_text(one: CaseComparison) -> str:
+    """99.5 % (Input norm)."""
+    errors = {abs(c.error_percent): c for c in one.matched if c.error_percent is not None}
+    if not errors:
+        return NONE
+    largest = max(errors)
+    return f"{size_percent(largest)} ({component_name(errors[largest].reference.component)})"
+
+
+def _nothing(one: CaseComparison) -> str:
+    reasons = Counter(component.reference.reason for component in one.in_block)
+    reason, count = reasons.most_common(1)[0]
+    kind, _, detail = reason.partition(": ")
+    said = f"Nothing is compared: {kind}, {detail}" if detail else f"Nothing is compared: {kind}"
+    others = len(one.in_block) - count
+    return f"{said}; {others} of {len(one.in_block)} components for other reasons." if others else f"{said}."
+
+
+def _left_out(one: CaseComparison) -> list[str]:
+    """Components of the block that are not compared, by the kind of reason."""
+    kinds: dict[str, list[str]] = {}
+    for component in one.in_block:
+        if not component.reference.covered:
+            name = component_name(component.reference.component)
+            kinds.setdefault(component.reference.reason.partition(":")[0], []).append(name)
+    listed = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items())
+    return [f"Not compared: {listed}."] if listed else []
+
+
+def _samples(reference: VidurReference) -> str:
+    if reference.samples < 2:
+        return ""
+    spread = reference.spread_seconds or 0.0
+    said = f"spread {format_seconds(spread)}" if spread else "all equal"
+    return f"median of {format_count(reference.samples)} rows, {said}"
+
+
+def _signed(text: str, value: float) -> str:
+    is_zero = not any(digit in text for digit in "123456789")
+    return text if is_zero else f"{'+' if value > 0 else '−'}{text}"
