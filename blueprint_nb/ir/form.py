@@ -7,6 +7,7 @@ Nothing exact passes through float64, and past 2^63 is an error, never a wrap.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from .._schema import Record
@@ -31,14 +32,15 @@ class LinearForm(Record):
         """The statistic itself."""
         return cls(**{name: 1})
 
-    def coefficients(self) -> dict[str, int]:
-        """Statistic to coefficient, zeros left out; the constant is not among them."""
-        return {name: value for name in STATISTICS if (value := getattr(self, name))}
+    @cached_property
+    def terms(self) -> tuple[tuple[str, int], ...]:
+        """(statistic, coefficient), zeros left out; the constant is not among them."""
+        return tuple((name, value) for name in STATISTICS if (value := getattr(self, name)))
 
     @property
     def is_zero(self) -> bool:
         """Whether the form is 0 at every step."""
-        return not self.constant and not self.coefficients()
+        return not self.constant and not self.terms
 
     def __add__(self, other: LinearForm | int) -> LinearForm:
         right = other if isinstance(other, LinearForm) else LinearForm(constant=other)
@@ -57,9 +59,9 @@ class LinearForm(Record):
 
     def __mul__(self, factor: LinearForm | int) -> LinearForm:
         if isinstance(factor, LinearForm):
-            if factor.coefficients():
-                left, right = (factor, self) if not self.coefficients() else (self, factor)
-                if right.coefficients():
+            if factor.terms:
+                left, right = (factor, self) if not self.terms else (self, factor)
+                if right.terms:
                     raise TypeError("a product of two statistics is not linear: name it as a statistic of its own")
                 return left * right.constant
             factor = factor.constant
@@ -73,7 +75,7 @@ class LinearForm(Record):
         Arrays must have passed `check_int64` before.
         """
         total: Any = self.constant
-        for name, coefficient in self.coefficients().items():
+        for name, coefficient in self.terms:
             total = total + coefficient * statistics[name]
         return total
 
@@ -83,7 +85,7 @@ def check_int64(form: LinearForm, largest: Mapping[str, int], what: str) -> int:
 
     Raises `InvalidInputError` if that may pass 2^63.
     """
-    bound = abs(form.constant) + sum(abs(c) * largest[name] for name, c in form.coefficients().items())
+    bound = abs(form.constant) + sum(abs(c) * largest[name] for name, c in form.terms)
     require_int64(bound, what)
     return bound
 
