@@ -20,6 +20,10 @@ def _phase(value: object) -> InferencePhase:
     return InferencePhase(one_of("phase", value, [str(phase) for phase in InferencePhase]))
 
 
+Phase = Annotated[InferencePhase, BeforeValidator(_phase)]
+"""A phase, or its name."""
+
+
 class VidurExperimentCase(Record):
     """What is estimated, and then looked up. Raises `InvalidInputError`."""
 
@@ -30,7 +34,7 @@ class VidurExperimentCase(Record):
     network_binding: NetworkTierBinding
     datatype: Datatype
     hardware: SystemProfile
-    phase: Annotated[InferencePhase, BeforeValidator(_phase)]
+    phase: Phase
     batch_size: Count
     """Sequences."""
     context_tokens: Count
