@@ -1,0 +1,281 @@
+"""Matching the components of a finished plan with the rows of a profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vidur_profiles import ATTENTION, COMPUTE, MESSAGE, baseline, case, mapped, times, write
+
+from blueprint_nb.analysis import VidurReference, load_slice, lower
+from blueprint_nb.analysis.vidur import Subject
+from blueprint_nb.catalog import load_model, load_system
+from blueprint_nb.ir import PortablePlanIR
+from blueprint_nb.mapping import NetworkTierBinding
+from blueprint_nb.validation import VidurExperimentCase
+from blueprint_nb.validation.freeze import freeze
+from blueprint_nb.workload import SequenceGroup, WorkloadBinding
+
+ALL_COMPUTE = (
+    "emb",
+    "input_layernorm",
+    "attn_pre_proj",
+    "attn_rope",
+    "attn_post_proj",
+    "post_attention_layernorm",
+    "mlp_up_proj",
+    "mlp_act",
+    "mlp_down_proj",
+    "add",
+)
+TIMES = {**times(*ALL_COMPUTE), **times("attn_pre_proj", "mlp_up_proj", "mlp_down_proj", "attn_post_proj", ms=0.15)}
+
+
+@pytest.fixture
+def compute(tmp_path: Path) -> Path:
+    return write(tmp_path / "mlp.csv", [{**COMPUTE, **TIMES}])
+
+
+@pytest.fixture
+def attention(tmp_path: Path) -> Path:
+    return write(tmp_path / "attention.csv", [{**ATTENTION, **times("attn_decode", "attn_kv_cache_save")}])
+
+
+def subject_of(one: VidurExperimentCase) -> Subject:
+    return freeze([one]).cases[0].subject
+
+
+def references(oracle: Any, one: VidurExperimentCase) -> dict[str, VidurReference]:
+    return {reference.component: reference for reference in oracle.references(subject_of(one))}
+
+
+def test_all_ten_columns_and_the_attention_columns_have_a_component(compute: Path, attention: Path):
+    found = references(baseline(compute_csv=compute, attention_csv=attention), case())
+    assert {one.operator for one in found.values() if one.covered} == {
+        *ALL_COMPUTE,
+        "attn_decode",
+        "attn_kv_cache_save",
+    }
+    reasons = {name: one.reason for name, one in found.items() if not one.covered}
+    assert reasons == {
+        "attention_residual": "refused by policy: Vidur's one `add` stands for the last residual add only",
+        "final_norm": "no column: Vidur does not time it",
+        "lm_head": "no column: Vidur does not time it",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model": "mistral-7b"}, "other model: the profile is of meta-llama/Llama-2-7b-hf, not of mistral-7b"),
+        ({"hardware": "h100_80g_nvl8"}, "other hardware: measured on a100, which does not stand for h100_80g_nvl8"),
+        ({"hardware": "a100_80g_sxm"}, "other hardware: measured on a100, which does not stand for a100_80g_sxm"),
+        (
+            {"hardware": "a100_80g_sxm", "datatype": "bfloat16"},
+            "other datatype: the profile is in float16, not in bfloat16",
+        ),
+        ({"batch_size": 2}, "no row: mlp.csv has none with num_tokens 2"),
+        ({"mapping": mapped(2)}, "no row: mlp.csv has none with num_tensor_parallel_workers 2"),
+    ],
+)
+def test_another_model_machine_datatype_batch_or_tp_matches_nothing(
+    compute: Path, changes: dict[str, Any], reason: str
+):
+    assert references(baseline(compute_csv=compute), case(**changes))["mlp_up"].reason == reason
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("n_embd", 8192), ("n_expanded_embd", 11009), ("n_head", 64), ("n_kv_head", 8), ("use_gated_mlp", False)],
+)
+def test_every_dimension_of_a_compute_row_has_to_match(tmp_path: Path, column: str, value: Any):
+    path = write(tmp_path / "mlp.csv", [{**COMPUTE, **TIMES, column: value}])
+    assert references(baseline(compute_csv=path), case())["mlp_up"].state == "not-covered"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("n_embd", 8192),
+        ("n_q_head", 64),
+        ("n_kv_head", 8),
+        ("block_size", 32),
+        ("num_tensor_parallel_workers", 2),
+        ("max_model_len", 128),
+        ("batch_size", 2),
+        ("prefill_chunk_size", 1),
+        ("kv_cache_size", 129),
+        ("is_prefill", True),
+        ("attention_backend", "AttentionBackend.FLASHINFER"),
+    ],
+)
+def test_every_dimension_of_an_attention_row_has_to_match(tmp_path: Path, column: str, value: Any):
+    rows = [{**ATTENTION, **times("attn_decode", "attn_prefill"), column: value}]
+    path = write(tmp_path / "attention.csv", rows)
+    assert references(baseline(attention_csv=path), case())["attention_core"].state == "not-covered"
+
+
+def test_a_row_measured_up_to_a_shorter_context_says_so(tmp_path: Path):
+    path = write(tmp_path / "attention.csv", [{**ATTENTION, **times("attn_decode"), "max_model_len": 128}])
+    expected = "no row: attention.csv measured up to max_model_len 128, the context is 129"
+    assert references(baseline(attention_csv=path), case())["attention_core"].reason == expected
+
+
+def test_the_cache_of_a_decode_step_is_one_short_of_its_context(attention: Path):
+    oracle = baseline(attention_csv=attention)
+    assert references(oracle, case(context_tokens=129))["attention_core"].covered
+    expected = "no row: attention.csv has none with kv_cache_size 129"
+    assert references(oracle, case(context_tokens=130))["attention_core"].reason == expected
+
+
+def test_a_prefill_is_a_chunk_of_all_its_tokens_upon_an_empty_cache(tmp_path: Path):
+    row = {**ATTENTION, "is_prefill": True, "prefill_chunk_size": 64, "kv_cache_size": 0, **times("attn_prefill")}
+    oracle = baseline(attention_csv=write(tmp_path / "attention.csv", [row]))
+    assert references(oracle, case(phase="prefill", context_tokens=64))["attention_core"].covered
+    assert not references(oracle, case(phase="prefill", context_tokens=65))["attention_core"].covered
+
+
+def test_the_tokens_of_a_prefill_are_batch_times_prompt(tmp_path: Path):
+    oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **TIMES, "num_tokens": 96}]))
+    one = case(phase="prefill", context_tokens=32, batch_size=3)
+    assert references(oracle, one)["mlp_up"].covered
+
+
+def test_a_chunk_sees_what_was_cached_before_it(tmp_path: Path):
+    row = {**ATTENTION, "is_prefill": True, "prefill_chunk_size": 64, "kv_cache_size": 192, **times("attn_prefill")}
+    oracle = baseline(attention_csv=write(tmp_path / "attention.csv", [row]))
+    assert _of_groups(oracle, SequenceGroup(query_tokens=64, context_tokens=256, count=1)).covered
+
+
+def test_a_mixed_step_is_in_no_profile(attention: Path):
+    oracle = baseline(attention_csv=attention)
+    groups = [SequenceGroup(query_tokens=q, context_tokens=129, count=1) for q in (1, 8)]
+    assert _of_groups(oracle, *groups).reason == "no row: profiles have steps of one kind of sequence only"
+
+
+def _of_groups(oracle: Any, *groups: SequenceGroup) -> VidurReference:
+    one = case()
+    lowered = lower(one.model, one.mapping, one.datatype, "flash")
+    plan = PortablePlanIR(template=lowered.plan, workload=WorkloadBinding(groups=groups, datatype="float16"))
+    subject = Subject(
+        model=one.model,
+        mapping=one.mapping,
+        network=one.network_binding,
+        system=one.hardware,
+        plan=lowered.implementation.bind(plan),
+    )
+    return {one.component: one for one in oracle.references(subject)}["attention_core"]
+
+
+def test_a_kernel_that_may_append_to_the_cache_says_so(tmp_path: Path):
+    path = write(tmp_path / "attention.csv", [{**ATTENTION, **times("attn_decode")}])
+    reference = references(baseline(attention_csv=path), case())["attention_core"]
+    assert reference.note == "attention.csv has no attn_kv_cache_save: the append may be timed within"
+
+
+class TestTopology:
+    def test_a_serial_model_refuses_a_file_of_parallel_residuals(self, tmp_path: Path):
+        without = {name: value for name, value in TIMES.items() if "post_attention" not in name}
+        oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **without}]))
+        found = references(oracle, case())
+        assert {one.state for one in found.values()} == {"not-covered"}
+        assert found["mlp_up"].reason == (
+            "other topology: mlp.csv has no post_attention_layernorm, as of parallel residuals, and llama-2-7b is serial"
+        )
+
+    def test_a_column_that_is_empty_is_none(self, tmp_path: Path):
+        empty = {**TIMES, "time_stats.post_attention_layernorm.median": ""}
+        oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **empty}]))
+        assert references(oracle, case())["mlp_up"].reason.startswith("other topology")
+
+    def test_a_parallel_model_refuses_a_file_of_serial_residuals(self, tmp_path: Path):
+        row = {**COMPUTE, **TIMES, "n_embd": 2560, "n_expanded_embd": 10240, "use_gated_mlp": False}
+        oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [row]), model_name="microsoft/phi-2")
+        assert references(oracle, case(model="phi-2"))["mlp_up"].reason == (
+            "other topology: mlp.csv has a post_attention_layernorm, as of serial residuals, "
+            "and those of phi-2 are parallel"
+        )
+
+    def test_the_reference_template_is_compared_whatever_the_topology(self):
+        found = references(load_slice(), case(model="phi-2-dense-mha"))
+        assert sum(one.covered for one in found.values()) == 9
+
+    def test_the_real_phi_2_has_all_but_its_partial_rope(self):
+        found = references(load_slice(), case(model="phi-2"))
+        assert found["mlp_up"].covered
+        assert found["rope"].reason == (
+            "refused by policy: Vidur's RoPE rotates whole heads, and phi-2 rotates 32 of 80 elements"
+        )
+        assert found["branch_add"].reason.startswith("refused by policy")
+
+    def test_a_shell_of_keys_covers_nothing_and_is_no_other_topology(self, tmp_path: Path):
+        oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [COMPUTE]))
+        assert references(oracle, case())["mlp_up"].reason == (
+            "no column: mlp.csv has no time_stats.mlp_up_proj.median"
+        )
+
+
+class TestCollectives:
+    def row(self, **changes: Any) -> dict[str, Any]:
+        return {**MESSAGE, "size": 2_097_152, **times("all_reduce", ms=0.05), **changes}
+
+    def test_an_all_reduce_is_matched_by_bytes_ranks_and_box(self, tmp_path: Path):
+        # 256 tokens · 4096 · 2 B = 2 MiB.
+        oracle = baseline(all_reduce_csv=write(tmp_path / "all_reduce.csv", [self.row()]))
+        found = references(oracle, case(mapping=mapped(2), batch_size=256))
+        for component in ("attention_all_reduce", "mlp_all_reduce", "embedding_all_reduce"):
+            assert (found[component].state, found[component].seconds) == ("matched", 5e-05)
+
+    @pytest.mark.parametrize(
+        "changes", [{"size": 2_097_153}, {"num_workers": 4, "devices_per_node": 4}, {"devices_per_node": 1}]
+    )
+    def test_other_bytes_ranks_or_boxes_match_nothing(self, tmp_path: Path, changes: dict[str, int]):
+        oracle = baseline(all_reduce_csv=write(tmp_path / "all_reduce.csv", [self.row(**changes)]))
+        found = references(oracle, case(mapping=mapped(2), batch_size=256))
+        assert found["mlp_all_reduce"].state == "not-covered"
+
+    @pytest.mark.parametrize(("ranks", "in_each"), [(2, 1), (8, 1), (16, 8)])
+    def test_a_group_beyond_the_box_has_one_device_in_each_or_fills_them(
+        self, tmp_path: Path, ranks: int, in_each: int
+    ):
+        rows = [self.row(num_workers=ranks, devices_per_node=in_each)]
+        oracle = baseline(all_reduce_csv=write(tmp_path / "all_reduce.csv", rows))
+        between = NetworkTierBinding(tensor_parallel_network=1)
+        found = references(oracle, case(mapping=mapped(ranks), batch_size=256, network_binding=between))
+        assert found["mlp_all_reduce"].covered
+
+    def test_a_hop_is_a_send(self, tmp_path: Path):
+        row = {**MESSAGE, "size": 2_097_152, "collective": "send_recv", **times("send_recv", ms=0.02)}
+        oracle = baseline(send_recv_csv=write(tmp_path / "send_recv.csv", [row]))
+        found = references(oracle, case(mapping=mapped(1, 2), batch_size=256))
+        assert (found["pipeline_send"].state, found["pipeline_send"].seconds) == ("matched", 2e-05)
+
+    def test_the_network_is_another_machine_than_the_card(self, tmp_path: Path):
+        path = write(tmp_path / "all_reduce.csv", [self.row()])
+        oracle = baseline(all_reduce_csv=path, network_name="a100_dgx")
+        sxm = case(mapping=mapped(2), batch_size=256, hardware="a100_80g_sxm")
+        pcie = case(mapping=mapped(2), batch_size=256, hardware="a100_80g_pcie")
+        assert references(oracle, sxm)["mlp_all_reduce"].covered
+        assert references(oracle, pcie)["mlp_all_reduce"].reason == (
+            "other hardware: measured on a100_dgx, which does not stand for a100_80g_pcie"
+        )
+
+
+def test_a_name_of_the_projects_own_stands_for_itself(compute: Path):
+    oracle = baseline(compute_csv=compute, model_name="mistral-7b", hardware_name="l40s_48g")
+    row = references(oracle, case(model="mistral-7b", hardware="l40s_48g"))["mlp_up"]
+    assert row.reason.startswith("no row")
+
+
+def test_a_changed_copy_of_a_machine_is_another_machine(compute: Path):
+    faster = load_system("a100_80g").with_overrides({"memory.bandwidth_gb_per_s": 4000})
+    reason = references(baseline(compute_csv=compute), case(hardware=faster))["mlp_up"].reason
+    assert reason.startswith("other hardware: measured on a100")
+
+
+def test_heads_that_do_not_make_up_the_hidden_size_are_in_no_profile(compute: Path):
+    wide = load_model("llama-2-7b").model_copy(update={"attention_head_size": 64})
+    assert references(baseline(compute_csv=compute), case(model=wide))["mlp_up"].reason == (
+        "other dimensions: a profile's heads make up n_embd, and llama-2-7b has 32 heads of 64"
+    )

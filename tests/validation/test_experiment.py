@@ -1,0 +1,273 @@
+"""The experiment: what it reports, and that nothing measured can have leaked into an estimate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vidur_profiles import COMPUTE, SERIAL, baseline, case, mapped, times, write
+
+from blueprint_nb.analysis import estimate_inference_phase, load_slice
+from blueprint_nb.cost import AnalyticalProvider, CostProvider
+from blueprint_nb.errors import InvalidInputError, OracleError
+from blueprint_nb.validation import VidurExperimentCase, VidurExperimentReport, run_vidur_experiment
+from blueprint_nb.validation.comparison import compare
+from blueprint_nb.validation.freeze import freeze
+
+PHI_2 = "phi-2-dense-mha"
+
+GOLDEN = {
+    # case: (phase, context, Vidur s, evidence s, peak s, subtotal %, MAPE %, max %)
+    "decode b1 c33": ("decode", 33, 0.000147, 0.00010824697435897437, 7.75643641025641e-05, -26.36260247688818,
+                      60.87949445624435, 99.50036630036631),
+    "decode b1 c129": ("decode", 129, 0.00015, 0.00010879564102564103, 7.80475641025641e-05, -27.469572649572648,
+                       60.549761945956284, 99.50036630036631),
+    "prefill b1 128": ("prefill", 128, 0.0002015, 0.00023554310256410256, 0.00015392893846153847, 16.894839982184898,
+                       40.80181823691545, 83.93685897435897),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def golden() -> VidurExperimentReport:
+    cases = [case(n, model=PHI_2, phase=row[0], context_tokens=row[1]) for n, row in GOLDEN.items()]
+    return run_vidur_experiment(cases, load_slice())
+
+
+def by_mode(report: VidurExperimentReport, name: str, mode: str) -> dict[str, Any]:
+    return next(row for row in report.cases.to_dicts() if (row["case"], row["mode"]) == (name, mode))
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_golden_cases_have_the_published_figures(golden: VidurExperimentReport, name: str):
+    _, _, measured, evidence, peak, subtotal, mape, largest = GOLDEN[name]
+    row = by_mode(golden, name, "system-evidence")
+    assert row["reference_seconds"] == pytest.approx(measured, abs=1e-15, rel=0)
+    assert row["comparable_seconds"] == pytest.approx(evidence, abs=1e-15, rel=0)
+    assert by_mode(golden, name, "peak-only")["comparable_seconds"] == pytest.approx(peak, abs=1e-15, rel=0)
+    assert row["subtotal_error_percent"] == pytest.approx(subtotal, abs=1e-9, rel=0)
+    assert row["component_mape_percent"] == pytest.approx(mape, abs=1e-9, rel=0)
+    assert row["component_max_percent"] == pytest.approx(largest, abs=1e-9, rel=0)
+    assert (row["component_count"], row["matched_count"], row["flagged_count"], row["coverage"]) == (12, 9, 0, 0.75)
+
+
+def test_the_golden_means_are_the_published_ones(golden: VidurExperimentReport):
+    peak, evidence = golden.means.to_dicts()
+    assert (peak["mode"], evidence["mode"]) == ("peak-only", "system-evidence")
+    assert evidence["subtotal_mape_percent"] == pytest.approx(23.57567170288191, abs=1e-9, rel=0)
+    assert evidence["component_mape_percent"] == pytest.approx(54.07702487970536, abs=1e-9, rel=0)
+    assert evidence["component_max_percent"] == pytest.approx(99.50036630036631, abs=1e-9, rel=0)
+    assert peak["subtotal_mape_percent"] == pytest.approx(39.60396144129218, abs=1e-9, rel=0)
+    assert (evidence["case_count"], evidence["compared_case_count"], evidence["coverage"]) == (3, 3, 0.75)
+
+
+def test_a_block_is_what_is_compared_and_what_is_excluded(golden: VidurExperimentReport):
+    for row in golden.cases.to_dicts():
+        assert row["comparable_seconds"] + row["excluded_seconds"] == pytest.approx(row["block_seconds"], rel=1e-12)
+        assert row["subtotal_error_seconds"] == row["comparable_seconds"] - row["reference_seconds"]
+
+
+def test_every_error_is_signed_and_of_its_own_reference(golden: VidurExperimentReport):
+    for row in golden.components.to_dicts():
+        if row["reference_seconds"] is None:
+            assert row["error_percent"] is None
+            assert row["reason"]
+        else:
+            expected = 100 * (row["seconds"] / row["reference_seconds"] - 1)
+            assert row["error_percent"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_nothing_measured_can_have_leaked(golden: VidurExperimentReport):
+    content = json.loads(golden.to_json())
+    for flag in ("oracle_read_during_lowering", "oracle_read_during_costing", "fit_against_case_outputs"):
+        assert content[flag] is False
+
+
+def test_the_reference_template_claims_no_topology(golden: VidurExperimentReport):
+    claims = set(golden.cases["topology_equivalence"])
+    assert claims == {"not-claimed-by-raw-component-profile-alignment"}
+
+
+def test_a_report_names_every_digest(golden: VidurExperimentReport):
+    case_row = json.loads(golden.to_json())["cases"][0]
+    digests = [name for name in case_row if name.endswith(("_digest", "_revision"))]
+    assert len(digests) == 6
+    assert all(len(case_row[name]) == 64 for name in digests)
+    assert case_row["baseline_revision"] == load_slice().revision
+
+
+def test_equal_experiments_give_equal_json(golden: VidurExperimentReport):
+    cases = [one.frozen.case for one in golden.comparisons[::2]]
+    assert run_vidur_experiment(cases, load_slice()).to_json() == golden.to_json()
+
+
+class Smuggler(CostProvider):
+    """Asks an oracle while it prices."""
+
+    name = "smuggler"
+
+    def __init__(self, hide: bool) -> None:
+        self.oracle, self.hide = load_slice(), hide
+
+    def cost(self, activity: Any, system: Any, network: Any) -> Any:
+        try:
+            self.oracle.lookup("mlp_up", {"num_tokens": 1})
+        except OracleError:
+            if not self.hide:
+                raise
+        return AnalyticalProvider("peak-only").cost(activity, system, network)
+
+
+@pytest.mark.parametrize("hide", [False, True])
+def test_a_provider_that_asks_an_oracle_is_refused(hide: bool):
+    frozen = freeze([case(model=PHI_2)]).cases[0]
+    subject = frozen.subject
+    with pytest.raises(OracleError, match="can't be read while an estimate is made"):
+        estimate_inference_phase(subject.plan, subject.system, subject.network, Smuggler(hide))
+
+
+def test_an_oracle_is_no_provider():
+    subject = freeze([case(model=PHI_2)]).cases[0].subject
+    with pytest.raises(TypeError, match="an oracle can't price a plan"):
+        estimate_inference_phase(subject.plan, subject.system, subject.network, load_slice())  # type: ignore[arg-type]
+
+
+def test_the_mode_that_prices_a_case_may_not_ask_an_oracle(monkeypatch: pytest.MonkeyPatch):
+    oracle, priced = load_slice(), AnalyticalProvider.cost
+
+    def peek(self: AnalyticalProvider, *arguments: Any) -> Any:
+        oracle.lookup("mlp_up", {"num_tokens": 1})
+        return priced(self, *arguments)
+
+    monkeypatch.setattr(AnalyticalProvider, "cost", peek)
+    with pytest.raises(OracleError):
+        run_vidur_experiment([case(model=PHI_2)], oracle)
+
+
+def test_cases_that_ask_an_oracle_while_they_are_lowered_are_refused():
+    oracle = load_slice()
+
+    class Peeking(VidurExperimentCase):
+        @property
+        def attention_asked(self) -> bool:
+            return oracle.lookup("mlp_up", {"num_tokens": 1}).covered
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "datatype":
+                object.__getattribute__(self, "attention_asked")
+            return super().__getattribute__(name)
+
+    peeking = Peeking(**dict(case(model=PHI_2)))
+    with pytest.raises(OracleError):
+        run_vidur_experiment([peeking], oracle)
+
+
+@pytest.mark.parametrize("unfrozen", [case(model=PHI_2), None, "an estimate"])
+def test_a_comparison_takes_only_frozen_estimates(unfrozen: object):
+    with pytest.raises(TypeError, match="a comparison takes a FrozenCase"):
+        compare(unfrozen, ())  # type: ignore[arg-type]
+
+
+def test_a_frozen_estimate_can_not_be_changed():
+    frozen = freeze([case(model=PHI_2)]).cases[0]
+    with pytest.raises(TypeError):
+        frozen.estimates["peak-only"] = frozen.estimates["system-evidence"]  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        frozen.estimates["peak-only"].costs.costs[0].seconds = 0.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("cases", "message"),
+    [
+        ([], "cases must hold at least one case. Got none."),
+        ([7], "cases must hold VidurExperimentCase only. Got 7."),
+        ([case("a"), case("b"), case("a")], "cases.name must differ from case to case. Got 'a' 2 times."),
+    ],
+)
+def test_cases_that_make_no_experiment_are_said(cases: list[Any], message: str):
+    with pytest.raises(InvalidInputError) as caught:
+        run_vidur_experiment(cases, load_slice())
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"context_tokens": 4097},
+            "context_tokens must be at most the sequence length of llama-2-7b, 4,096 tokens. Got 4,097. "
+            "Shorten the context.",
+        ),
+        ({"phase": "chunk"}, "phase must be decode or prefill. Got 'chunk'."),
+        (
+            {"mapping": mapped(16)},
+            "tensor_parallel must be at most 8, the ranks that network tier 0 (in the box) of a100_80g reaches. "
+            "Got 16. Use fewer ranks, or another tensor_parallel_network.",
+        ),
+        ({"batch_size": 0}, "batch_size must be an integer from 1 to 1,000,000,000,000. Got 0."),
+        ({"seed": 1}, None),
+    ],
+)
+def test_a_case_that_can_not_be_estimated_is_said(changes: dict[str, Any], message: str | None):
+    with pytest.raises(InvalidInputError) as caught:
+        case(**changes)
+    if message is not None:
+        assert str(caught.value) == message
+
+
+def test_a_mapping_that_can_not_divide_the_model_is_said():
+    with pytest.raises(InvalidInputError, match="tensor_parallel"):
+        run_vidur_experiment([case(mapping=mapped(5))], load_slice())
+
+
+def test_an_oracle_of_another_kind_is_refused():
+    with pytest.raises(TypeError, match="an experiment takes a VidurProfileBaseline, got dict"):
+        run_vidur_experiment([case()], {})  # type: ignore[arg-type]
+
+
+def test_nothing_covered_is_a_result():
+    report = run_vidur_experiment([case()], load_slice())
+    row = by_mode(report, "case", "system-evidence")
+    assert (row["coverage"], row["matched_count"]) == (0.0, 0)
+    for figure in ("subtotal_error_percent", "component_mape_percent", "component_max_percent"):
+        assert row[figure] is None
+    mean = report.means.to_dicts()[1]
+    assert (mean["compared_case_count"], mean["subtotal_mape_percent"]) == (0, None)
+    assert json.loads(report.to_json())["cases"][0]["components"][0]["state"] == "not-covered"
+
+
+def test_a_system_without_curves_is_compared_in_the_mode_it_has():
+    report = run_vidur_experiment([case(hardware="a40_48g")], load_slice())
+    assert report.cases["mode"].to_list() == ["peak-only"]
+
+
+def test_flagged_values_are_shown_and_stay_out_of_subtotals(tmp_path: Path):
+    good, bad = times(*SERIAL, ms=0.01), times("add", ms=0.01)
+    rows = [{**COMPUTE, **good, "time_stats.mlp_act.median": 900.0, **bad}]
+    report = run_vidur_experiment([case()], baseline(compute_csv=write(tmp_path / "mlp.csv", rows)))
+    row = by_mode(report, "case", "peak-only")
+    assert (row["matched_count"], row["flagged_count"]) == (4, 1)
+    assert row["reference_seconds"] == pytest.approx(4e-05)
+    flagged = report.components.filter(state="flagged", mode="peak-only").to_dicts()
+    assert [(one["component"], one["reference_seconds"]) for one in flagged] == [("mlp_activation", 0.9)]
+    assert flagged[0]["error_percent"] is not None
+
+
+def test_what_is_outside_the_block_has_an_error_but_counts_in_no_mean(tmp_path: Path):
+    rows = [{**COMPUTE, **times("emb", *SERIAL)}]
+    report = run_vidur_experiment([case()], baseline(compute_csv=write(tmp_path / "mlp.csv", rows)))
+    embedding = report.components.filter(component="embedding", mode="peak-only").to_dicts()[0]
+    assert (embedding["state"], embedding["in_block"]) == ("matched", False)
+    assert by_mode(report, "case", "peak-only")["matched_count"] == len(SERIAL)
+
+
+def test_a_mean_counts_the_compared_cases_alone(tmp_path: Path):
+    rows = [{**COMPUTE, **times(*SERIAL)}]
+    oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", rows))
+    report = run_vidur_experiment([case("one"), case("two", batch_size=2)], oracle)
+    mean = report.means.filter(mode="peak-only").to_dicts()[0]
+    alone = by_mode(report, "one", "peak-only")
+    assert (mean["case_count"], mean["compared_case_count"]) == (2, 1)
+    assert mean["coverage"] == alone["coverage"] / 2
+    assert mean["component_mape_percent"] == alone["component_mape_percent"]
