@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,3 +43,14 @@ def chromium() -> str:
     if named or os.environ.get("BLUEPRINT_NB_REQUIRE_BROWSER") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def vidur_data() -> Path:
+    """The folder named by BLUEPRINT_NB_VIDUR_DATA, which holds Vidur's `profiling/`."""
+    named = os.environ.get("BLUEPRINT_NB_VIDUR_DATA")
+    if not named:
+        pytest.skip("BLUEPRINT_NB_VIDUR_DATA names no folder of Vidur's profiles.")
+    if not (Path(named) / "profiling").is_dir():
+        pytest.skip(f"BLUEPRINT_NB_VIDUR_DATA={named} holds no folder profiling.")
+    return Path(named)

@@ -8,12 +8,15 @@ from operator import itemgetter
 from typing import Final
 
 from ...errors import ProfileError, shown
+from .cells import BLANKS
 from .columns import KINDS, RENAMED, FileKind
 from .refusals import refusal
 
-__all__ = ["check_header", "time_column", "time_sources"]
+__all__ = ["check_header", "check_separator", "time_column", "time_sources"]
 
-_OTHER_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_LONGEST_HEADER_BYTES: Final = 10**6
+_AROUND: Final = BLANKS + '"'
+_SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _MOST_SHOWN: Final = 5
 
 
@@ -25,6 +28,16 @@ def time_column(name: str) -> str:
 def time_sources(operator: str) -> tuple[str, ...]:
     """The names under which files time `operator`, the oldest first."""
     return (operator, *(newer for newer, oldest in RENAMED.items() if oldest == operator))
+
+
+def check_separator(file: str, text: bytes, kind: FileKind) -> None:
+    """Raises `ProfileError` where the first line of `text` names keys of `kind`, but not between commas."""
+    line = text[:_LONGEST_HEADER_BYTES].lstrip().partition(b"\n")[0].decode(errors="replace")
+    for separator, name in _SEPARATORS.items():
+        if _keys([cell.strip(_AROUND) for cell in line.split(separator)], kind):
+            if separator != ",":
+                raise refusal(file, f"must be separated by commas, not by {name}", next_step="Save it with commas.")
+            return
 
 
 def check_header(file: str, columns: Sequence[str], kind: FileKind) -> None:
@@ -56,10 +69,6 @@ def _times(columns: Sequence[str], kind: FileKind) -> list[str]:
 
 
 def _no_keys(file: str, columns: Sequence[str], kind: FileKind) -> ProfileError:
-    for separator, name in _OTHER_SEPARATORS.items():
-        cells = [cell.strip(' \t"') for column in columns for cell in column.split(separator)]
-        if len(columns) < len(cells) and _keys(cells, kind):
-            return refusal(file, f"must be separated by commas, not by {name}", next_step="Save it with commas.")
     if any(map(_is_number, columns)):
         return refusal(
             file,

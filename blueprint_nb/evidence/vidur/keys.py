@@ -20,6 +20,9 @@ __all__ = ["key_values"]
 _LARGEST: Final = 10**12
 """As in the front door. Below 2^53, so that a count written as a float is exact."""
 
+_FRACTION: Final = rf"\.\d*[1-9]\d*[{BLANKS}]*$"
+"""A fraction, though it may be lost on a float: 4.00000000000000001."""
+
 _TRUE: Final = ("true", "1", "1.0")
 _FALSE: Final = ("false", "0", "0.0")
 
@@ -52,6 +55,7 @@ def _index(text: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
 def _integers(text: pl.Series, smallest: int) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     values = numbers(text)
     good = (values >= smallest) & (values <= _LARGEST) & (values == np.floor(values))
+    good &= ~text.str.contains(_FRACTION).to_numpy()
     return np.where(good, values, 0).astype(np.int64), good, f"an integer from {smallest} to {_LARGEST:,}"
 
 

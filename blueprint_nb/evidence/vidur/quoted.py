@@ -67,5 +67,5 @@ class QuotedLines:
     def _lines(self, text: bytes) -> Iterator[str]:
         for number, line in enumerate(io.BytesIO(text), 1):
             if len(line) > _LONGEST_LINE_BYTES:
-                raise refusal(self._file, f"must have at most {_LONGEST_LINE_BYTES:,} bytes a line", line=number)
+                raise refusal(self._file, f"must have at most {_LONGEST_LINE_BYTES:,} bytes", line=number)
             yield line.decode()

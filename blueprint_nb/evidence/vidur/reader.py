@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import one_of
 from .columns import KINDS, PHASE_OF, FileKind
-from .header import check_header, time_column, time_sources
+from .header import check_header, check_separator, time_column, time_sources
 from .keys import key_values
 from .plain import PlainLines
 from .quoted import QuotedLines
@@ -39,6 +39,7 @@ def read_profile(path: str | os.PathLike[str], kind: str) -> ProfileTable:
 
 def _table(source: Source, kind: FileKind) -> ProfileTable:
     file, text = source.file, without_idle_quotes(source.text)
+    check_separator(file, text, kind)
     lines = QuotedLines(file, text) if b'"' in text else PlainLines(file, text)
     columns = tuple(name.strip() for name in lines.header)
     check_header(file, columns, kind)
