@@ -2,6 +2,7 @@
 
 from .component_chart import component_chart, component_slider_chart
 from .decode_chart import decode_latency_chart
+from .error_chart import error_bars, error_lines
 from .mapping_chart import METRICS, mapping_chart
 from .memory_chart import memory_chart
 
@@ -10,6 +11,8 @@ __all__ = [
     "component_chart",
     "component_slider_chart",
     "decode_latency_chart",
+    "error_bars",
+    "error_lines",
     "mapping_chart",
     "memory_chart",
 ]

@@ -9,6 +9,9 @@ import altair as alt
 
 _WIDEST_LINEAR: Final = 4
 _EARLY: Final = 0.2
+_EVERY_SECOND: Final[dict[str, Any]] = {"labelOverlap": "parity", "labelSeparation": 4}
+"""Labels that have no room leave in even steps."""
+
 TITLE: Final = "visible context (tokens)"
 
 
@@ -28,7 +31,7 @@ def context_axis(first: int, last: int, *, label: str = TITLE) -> alt.X:
     """x by `context_tokens`, whole tokens at its ticks."""
     if is_wide(first, last):
         scale = alt.Scale(type="log", base=2, domain=[first, last], nice=False)
-        axis = alt.Axis(values=_powers_of_two(first, last), format=",d", title=label)
+        axis = alt.Axis(values=_powers_of_two(first, last), format=",d", title=label, **_EVERY_SECOND)
     else:
         margin = 1 if first == last else 0
         scale = alt.Scale(domain=[first - margin, last + margin], nice=False, zero=False)

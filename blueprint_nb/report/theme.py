@@ -21,6 +21,13 @@ TERM_COLOURS: Final = {"compute": COMPUTE, "memory": MEMORY, "network": NETWORK}
 PART_COLOURS: Final = ["#56B4E9", "#CC79A7", "#F0E442", "#BBBBBB"]
 """Parts of memory, from the bottom of the stack; none has the colour of a term."""
 
+MODE_COLOURS: Final = {"peak-only": GHOST, "system-evidence": "#CC79A7"}
+"""Where cost modes are compared. What assumes peaks is a floor, drawn hollow."""
+
+TOO_SHORT: Final = "#56B4E9"
+TOO_LONG: Final = TROUBLE
+"""Where a sign is a colour: an estimate below and above what was measured."""
+
 INK: Final = "currentColor"
 """Of text and lines: the page's own."""
 
@@ -33,8 +40,8 @@ _EMBED: Final = {
     "actions": {"export": True, "source": False, "compiled": False, "editor": False},
 }
 
-ChartT = TypeVar("ChartT", alt.Chart, alt.LayerChart, alt.HConcatChart)
-ReportChart = alt.Chart | alt.LayerChart | alt.HConcatChart
+ChartT = TypeVar("ChartT", alt.Chart, alt.LayerChart, alt.FacetChart, alt.HConcatChart, alt.VConcatChart)
+ReportChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
 Table = list[dict[str, Any]]
 
 

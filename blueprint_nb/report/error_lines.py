@@ -1,0 +1,134 @@
+"""Errors over tokens and context: a panel for each component, a line for each mode; a heat map where cases are few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import altair as alt
+
+from ..validation import VidurExperimentReport
+from ..validation.comparison import CaseComparison
+from .context_axis import context_axis
+from .error_bars import FORMULA, FULL_PERCENT
+from .error_heat import error_heat
+from .error_points import PHASES, Axis, axis_of, cases_of, component_order, of_phase
+from .error_series import LISTS, Lines, line_rows, lines_of, said_of_lines
+from .mode_style import mode_colour, mode_dash
+from .theme import INK, Table, data, finished, layered, title
+
+FEW_CASES: Final = 5
+"""Up to so many have room for their numbers."""
+
+_PANEL_HEIGHT: Final = 84
+_PANEL_WIDTH: Final = 150
+_Y_AXIS: Final = 52
+_GAP: Final = 16
+_REACH: Final = 1.1
+"""Half of the axis in lengths of 100 %: lines at −100 % keep clear of the frame."""
+
+
+def error_lines(
+    report: VidurExperimentReport, *, width: int = 640, hover: bool = True
+) -> alt.FacetChart | alt.VConcatChart | None:
+    """Errors of all cases in one view; None where nothing is compared. `hover` shows a point's figures."""
+    by_phase = {phase: found for phase in PHASES if (found := of_phase(report, phase))}
+    everything = [one for found in by_phase.values() for one in found]
+    if not everything:
+        return None
+    if len(cases_of(everything)) <= FEW_CASES:
+        return finished(error_heat(everything, width, hover=hover))
+    parts = [_part(phase, found, width, hover) for phase, found in by_phase.items()]
+    if len(parts) == 1:
+        return finished(parts[0])
+    both: alt.VConcatChart = alt.VConcatChart(vconcat=parts, spacing=36).resolve_legend(
+        color="independent", strokeDash="independent"
+    )
+    return finished(both)
+
+
+def _part(phase: str, found: Sequence[CaseComparison], width: int, hover: bool) -> alt.FacetChart:
+    if len(cases_of(found)) <= FEW_CASES:
+        return error_heat(found, width, hover=hover, of=f"{phase.capitalize()}: error")
+    return _panels(phase, found, width, hover)
+
+
+def _panels(phase: str, found: Sequence[CaseComparison], width: int, hover: bool) -> alt.FacetChart:
+    axis = axis_of(cases_of(found), phase)
+    lines = lines_of(found, axis)
+    rows = line_rows(lines)
+    layers = layered(_layers(_base(rows, axis), found, rows, hover), width=_panel_width(width), height=_PANEL_HEIGHT)
+    header = alt.Header(title=None, labelFontSize=12, labelFontWeight=600, labelColor=INK, labelAnchor="start")
+    chart: alt.FacetChart = layers.facet(
+        facet=alt.Facet("component:N", sort=component_order(found), header=header),
+        columns=_columns(width),
+        spacing=_GAP,
+    ).resolve_axis(x="independent")
+    heading = f"{phase.capitalize()}: error of each component over the {axis.title}"
+    return chart.properties(title=title(heading, *_reading(lines)))
+
+
+def _columns(width: int) -> int:
+    return max(1, (width - _Y_AXIS + _GAP) // (_PANEL_WIDTH + _GAP))
+
+
+def _panel_width(width: int) -> int:
+    columns = _columns(width)
+    return max(40, (width - _Y_AXIS - _GAP * (columns - 1)) // columns)
+
+
+def _reading(lines: Lines) -> list[str]:
+    said = said_of_lines(lines)
+    return ["error in % of the measured time · below 0: estimate too short", *([said] if said else [])]
+
+
+def _base(rows: Table, axis: Axis) -> alt.Chart:
+    tokens = [count for row in rows for count in row["context_tokens"]]
+    x = context_axis(min(tokens), max(tokens), label=axis.title)
+    base = alt.Chart(data(rows)).transform_flatten(list(LISTS))
+    chart: alt.Chart = base.encode(x=x, y=_errors(), detail="series:N")
+    return chart
+
+
+def _errors() -> alt.Y:
+    labels = "datum.value == 0 ? '0' : format(datum.value, '+d')"
+    axis = alt.Axis(title="error (%)", values=[-100, 0, 100], labelExpr=labels)
+    reach = FULL_PERCENT * _REACH
+    return alt.Y("end:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
+
+
+def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover: bool) -> list[alt.Chart]:
+    modes = list(dict.fromkeys(one.mode for one in found))
+    legend = alt.Legend(
+        title=None, orient="top", direction="horizontal", symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=400
+    )
+    colour = alt.Color(
+        "mode:N", scale=alt.Scale(domain=modes, range=[mode_colour(mode) for mode in modes]), legend=legend
+    )
+    dash = alt.StrokeDash("mode:N", scale=alt.Scale(domain=modes, range=[mode_dash(mode) for mode in modes]))
+    # One row a panel: a rule for each point would be drawn over and over.
+    zero = alt.Chart(base.data).transform_aggregate(lines="count()").mark_rule(opacity=0.45, aria=False)
+    layers = [
+        zero.encode(y=alt.YDatum(0)),
+        base.mark_line(strokeWidth=1.8, aria=False).encode(color=colour, strokeDash=dash),
+    ]
+    dots = base.transform_filter("datum.has_dots").mark_point(filled=True, size=22, opacity=1, aria=False)
+    layers.append(dots.encode(color=colour))
+    if any(max(row["end"]) >= FULL_PERCENT for row in rows):
+        cut = base.transform_filter(f"datum.end >= {FULL_PERCENT}")
+        mark = cut.mark_point(shape="triangle-up", filled=True, size=34, opacity=1, aria=False)
+        layers.append(mark.encode(color=colour))
+    return [*layers, _answering(base)] if hover else layers
+
+
+def _answering(base: alt.Chart) -> alt.Chart:
+    tooltip = [
+        alt.Tooltip("component:N", title="component"),
+        alt.Tooltip("mode:N", title="cost mode"),
+        alt.Tooltip("series:N", title="case"),
+        alt.Tooltip("context_tokens:Q", title="tokens", format=",d"),
+        alt.Tooltip("formula:N", title="error"),
+    ]
+    points = base.transform_calculate(formula=FORMULA)
+    chart: alt.Chart = points.mark_point(size=120, opacity=0, filled=True, aria=False).encode(tooltip=tooltip)
+    return chart
