@@ -1,4 +1,4 @@
-"""The command line: `blueprint-nb report | sweep | show | lab`.
+"""The command line: `blueprint-nb report | sweep | vidur | show | lab`.
 
 Results go to standard output, messages to standard error. Exit status 0 when there is a result (with a warning where
 it does not fit), 1 when standard output can't be written, 2 and one sentence for bad input, 130 when interrupted, 128

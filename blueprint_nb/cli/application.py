@@ -18,6 +18,7 @@ from .signals import clean_end
 from .speech import Group, sentence, usage_sentence
 from .streams import Messages, Results, ResultsError
 from .sweep import sweep
+from .vidur import vidur
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -30,7 +31,7 @@ def application() -> None:
     """What a language model, spread a certain way over a system, costs: does it fit, how slow is each decode step?"""
 
 
-for _command in (report, sweep, show, lab):
+for _command in (report, sweep, vidur, show, lab):
     application.add_command(_command)
 
 

@@ -70,18 +70,18 @@ def _option(param: click.Parameter | None) -> str:
     return max(param.opts, key=len) if param else "value"
 
 
-def model_and_system(function: Function) -> Function:
+def model_and_system(function: Function, model: str = DEFAULT_MODEL, system: str = DEFAULT_SYSTEM) -> Function:
     """What is asked about, and on what."""
-    return _with(
+    return with_options(
         function,
-        click.option("--model", default=DEFAULT_MODEL, metavar="NAME", help="A model's name, or its TOML file."),
-        click.option("--system", default=DEFAULT_SYSTEM, metavar="NAME", help="A system's name, or its TOML file."),
+        click.option("--model", default=model, metavar="NAME", help="A model's name, or its TOML file."),
+        click.option("--system", default=system, metavar="NAME", help="A system's name, or its TOML file."),
     )
 
 
 def pricing(function: Function) -> Function:
     """How numbers are held, and which figures price them."""
-    return _with(
+    return with_options(
         function,
         click.option(
             "--datatype",
@@ -100,12 +100,21 @@ def pricing(function: Function) -> Function:
             metavar="NAME",
             help="unfused, flash or paged.  [default: flash, unfused for dense-mha models]",
         ),
+        networks,
+    )
+
+
+def networks(function: Function) -> Function:
+    """Which tiers of the network carry what."""
+    return with_options(
+        function,
         click.option("--tp-network", default=0, type=WholeNumber(), help="Network tier of tensor parallelism."),
         click.option("--pp-network", default=0, type=WholeNumber(), help="Network tier between pipeline stages."),
     )
 
 
-def _with(function: Function, *options: Callable[[Function], Function]) -> Function:
+def with_options(function: Function, *options: Callable[[Function], Function]) -> Function:
+    """`function` with the options in this order."""
     for option in reversed(options):
         function = option(function)
     return function

@@ -29,8 +29,17 @@ OPTIONS = {
     "mode": "--mode",
     "attention": "--attention",
     "phase": "--phase",
+    "model_name": "--measured-model",
+    "hardware_name": "--measured-hardware",
+    "network_name": "--measured-network",
+    "attention_backend": "--backend",
+    "block_size": "--block-size",
+    "source_revision": "--source-revision",
 }
 """The engine's field to the option that sets it."""
+
+_WRITERS = ("--output", "--html")
+"""Options that name the file to write; a command has one of them."""
 
 LONGEST_WORD = 200
 
@@ -84,8 +93,8 @@ def sentence(error: BlueprintError, options: Collection[str] = (), *, otherwise:
     """`error` on one line: what must hold, what was got, what to do (`otherwise` where the error does not say)."""
     field = OPTIONS.get(error.field, "")
     field = field if field in options else in_options(error.field, options)
-    if isinstance(error, OutputError) and "--output" in options:
-        field = f"--output {field}"
+    if isinstance(error, OutputError):
+        field = " ".join([*(option for option in _WRITERS if option in options), field])
     got = f" (got {error.got})" if error.got else ""
     next_step = in_options(error.next_step, options) or otherwise
     if next_step[:2].istitle():

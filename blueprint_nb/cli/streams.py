@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import unicodedata
 from contextlib import suppress
 from typing import TextIO
 
-__all__ = ["Messages", "Results", "ResultsError", "printable"]
+__all__ = ["Messages", "Results", "ResultsError", "json_text", "printable"]
 
 
 class ResultsError(Exception):
@@ -74,6 +75,13 @@ def _drop_buffered(stream: TextIO) -> None:
 def printable(text: str) -> str:
     """`text` with control signs but the end of a line, and what is invisible, as escape sequences."""
     return text if text.isprintable() else "".join(_escaped(sign) for sign in text)
+
+
+def json_text(text: str) -> str:
+    """JSON with control signs and what is invisible as JSON escapes, which `printable` leaves alone."""
+    return (
+        text if text.isprintable() else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
+    )
 
 
 def _escaped(sign: str) -> str:

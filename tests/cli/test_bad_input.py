@@ -117,6 +117,35 @@ SENTENCES = [
         "--output must name a file (got '-'); "
         "name one such as report.html: reports are not written to standard output.",
     ),
+    (
+        "vidur --context 33,5000",
+        "--context must be at most the sequence length of phi-2-dense-mha, 4,096 tokens (got 5,000); shorten the context.",
+    ),
+    ("vidur --tp 3", "--tp must divide the 32 attention heads (got 3); legal up to 64: 1, 2, 4, 8, 16, 32."),
+    (
+        "vidur --tp 16",
+        "--tp must be at most 8, the ranks that network tier 0 (in the box) of a100_80g reaches (got 16); use fewer ranks, or another --tp-network.",
+    ),
+    ("vidur --phase refill", "--phase must be decode or prefill (got 'refill'); did you mean prefill?"),
+    (
+        "vidur --batch 0",
+        "--batch must be an integer from 1 to 1,000,000,000,000 (got 0); see `blueprint-nb vidur --help`.",
+    ),
+    (
+        "vidur --batch 1:200 --context 1:100",
+        "--batch · --context must have at most 10,000 cases (got 20,000 cases); shorten a list.",
+    ),
+    (
+        "vidur --backend FLASHINFER",
+        "--backend is said of files, and none is given (got 'FLASHINFER'); name one by --attention, --compute, --all-reduce or --send-recv.",
+    ),
+    (
+        "vidur --measured-model x",
+        "--measured-model is said of files, and none is given (got 'x'); name one by --attention, --compute, --all-reduce or --send-recv.",
+    ),
+    ("vidur --html -", "--html must name a file (got '-'); name one such as vidur.html."),
+    ("vidur --compute no.csv", "no.csv can't be read: no such file or directory; check the path."),
+    ("vidur --model phi", "--model must be one of 16 known names (got 'phi'); did you mean phi-2 or phi-2-dense-mha?"),
 ]
 
 

@@ -54,7 +54,7 @@ def test_bad_input_shows_no_traceback() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
-@pytest.mark.parametrize("arguments", ["sweep --context 1:500", "show system b200", "--help"])
+@pytest.mark.parametrize("arguments", ["sweep --context 1:500", "vidur", "show system b200", "--help"])
 def test_a_reader_that_goes_away_is_no_fault(arguments: str) -> None:
     ran = subprocess.run(
         f"'{sys.executable}' -m blueprint_nb.cli {arguments} | true",
@@ -152,7 +152,9 @@ def test_help_is_a_result(arguments: list[str], capsys: pytest.CaptureFixture[st
 
 
 def test_every_option_has_a_help_text_and_a_default() -> None:
-    for name in ("report", "sweep"):
+    without = {"attention", "compute", "all_reduce", "send_recv", "html", "output"}
+    for name in ("report", "sweep", "vidur"):
         for option in application.commands[name].params:
             assert getattr(option, "help", ""), option.name
-            assert option.default is not None or option.name in ("attention", "output"), option.name
+            has_default = option.default is not None or isinstance(getattr(option, "show_default", None), str)
+            assert has_default or option.name in without, option.name
