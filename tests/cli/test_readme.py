@@ -22,11 +22,14 @@ COMMANDS = [
 ]
 
 
-def test_its_python_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_python_prints_what_it_says(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     shown = [(kind, text) for kind, text in BLOCKS if kind in ("python", "text")]
-    assert [kind for kind, _ in shown] == ["python", "text"]
-    exec(compile(shown[0][1], "README.md", "exec"), {})
-    assert capsys.readouterr().out == shown[1][1]
+    assert [kind for kind, _ in shown] == 2 * ["python", "text"]
+    names: dict[str, object] = {}
+    for (_, code), (_, printed) in zip(shown[::2], shown[1::2], strict=True):
+        exec(compile(code, "README.md", "exec"), names)
+        assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -35,13 +38,15 @@ def test_its_commands_run(run: Run, command: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(importlib.import_module("blueprint_nb.cli.lab"), "_run", lambda command: 0)
     shutil.copy(profiles_folder() / "models" / "llama-3.1-8b.toml", "my-model.toml")
     shutil.copy(profiles_folder() / "systems" / "b200.toml", "my-system.toml")
+    for measured in (profiles_folder() / "vidur" / "phi2_a100_tp1").glob("*.csv"):
+        shutil.copy(measured, measured.name)
     ran = run(*shlex.split(command)[1:])
     assert (ran.status, ran.messages) == (0, "")
     assert ran.output
 
 
 def test_it_shows_every_command() -> None:
-    assert {shlex.split(command)[1] for command in COMMANDS} == {"report", "sweep", "show", "lab"}
+    assert {shlex.split(command)[1] for command in COMMANDS} == {"report", "sweep", "vidur", "show", "lab"}
 
 
 def test_what_it_links_to_is_there() -> None:
