@@ -1,0 +1,119 @@
+"""Kernels that take one row after another: norms, activations, RoPE, adds, the embedding, the KV save.
+
+A CTA works on a row of `width` elements, a chunk of threads at a time; some rows run at once on each unit, the rest
+wait; meanwhile the bytes have to move, from the cache as far as they fit in it:
+
+    serial = waves of rows · (row + chunk · ⌈width / 1024⌉)
+    memory = bytes / bandwidth · [(1 − h) / f + h / (f · gain)],  h = 1 / (1 + (bytes / (share · L2))^steepness)
+    time   = floor + (serial² + memory²)^½
+
+h is the fraction that the cache serves. The gain is at least 1, so more bytes never take less time. Left out: how the
+rows of an embedding are spread over its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ...units import format_seconds
+from .family import Family, KernelTime, Parameter
+from .machine import Machine
+
+_THREADS: Final = 1024
+"""Of one CTA at most: elements of a row that it takes at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Arrays of shape (rows,)."""
+
+    rows_per_unit: Any
+    chunks: Any
+    stream_seconds: Any
+    """Of all bytes at the bandwidth of the memory."""
+    cache_fills: Any
+    """Bytes over the capacity of the L2 cache."""
+
+
+class RowWise(Family):
+    """Kernels that move `elements` elements for each element of a row, reads and writes together."""
+
+    dimensions = ("rows", "width")
+    parameters = (
+        Parameter("floor_seconds", 1.5e-6, 2e-7, 8e-6, "launch and end of a kernel that does nothing"),
+        Parameter("row_seconds", 3e-7, 1e-9, 1e-5, "latency of a row"),
+        Parameter("chunk_seconds", 6e-7, 1e-9, 1e-5, "each 1,024 elements of a row, one after the other"),
+        Parameter("rows_at_once", 2.0, 0.3, 64.0, "rows that run on one unit at a time"),
+        Parameter("wave_smoothness", 0.5, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
+        Parameter("bandwidth_fraction", 0.7, 0.05, 1.1, "of the memory's bandwidth"),
+        Parameter("l2_gain", 1.5, 1.0, 10.0, "of what the cache serves, over the memory"),
+        Parameter("l2_share", 0.7, 0.05, 8.0, "of the cache at which half is served from it"),
+        Parameter("l2_steepness", 2.0, 0.3, 8.0, "how abruptly the cache runs out"),
+    )
+
+    def __init__(self, name: str, elements: int) -> None:
+        self.name = name
+        self.elements = elements
+
+    def prepare(self, shape: Mapping[str, Any], machine: Machine) -> _Prepared:
+        """Of rows and width, both counts of one device."""
+        rows, width = (np.asarray(shape[name], dtype=np.float64) for name in self.dimensions)
+        moved = self.elements * rows * width * machine.element_bytes
+        return _Prepared(
+            rows_per_unit=rows / machine.compute_units,
+            chunks=np.ceil(width / _THREADS),
+            stream_seconds=moved / machine.bytes_per_second,
+            cache_fills=moved / machine.l2_bytes,
+        )
+
+    def seconds(self, prepared: _Prepared, values: Mapping[str, float]) -> Any:
+        """Floor, and what is left of serial and memory time once they overlap."""
+        serial, memory = _terms(prepared, values)
+        return values["floor_seconds"] + np.hypot(serial, memory)
+
+    def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
+        """Terms: floor, waves (the serial time), memory."""
+        serial, memory = _terms(prepared, values)
+        floor = np.full(np.shape(serial), values["floor_seconds"])
+        return KernelTime(floor + np.hypot(serial, memory), {"floor": floor, "waves": serial, "memory": memory})
+
+    def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
+        """ "4,096 rows on 108 SMs: 19 waves 13 µs; memory 98 µs; floor 1.5 µs"."""
+        prepared = self.prepare({name: np.array([shape[name]]) for name in self.dimensions}, machine)
+        terms = {name: float(term[0]) for name, term in self.kernel_time(prepared, values).terms.items()}
+        waves = int(np.ceil(prepared.rows_per_unit[0] / values["rows_at_once"]))
+        counted = f"{waves:,} {'wave' if waves == 1 else 'waves'}"
+        return (
+            f"{shape['rows']:,} rows on {machine.compute_units} SMs: {counted} {format_seconds(terms['waves'])}; "
+            f"memory {format_seconds(terms['memory'])}; floor {format_seconds(terms['floor'])}"
+        )
+
+
+def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
+    """Serial and memory seconds."""
+    smooth = values["wave_smoothness"]
+    filled = prepared.rows_per_unit / values["rows_at_once"]
+    waves = (1.0 - smooth) * np.ceil(filled) + smooth * np.maximum(filled, 1.0)
+    serial = waves * (values["row_seconds"] + values["chunk_seconds"] * prepared.chunks)
+    served = 1.0 / (1.0 + (prepared.cache_fills / values["l2_share"]) ** values["l2_steepness"])
+    slowness = (1.0 - served) + served / values["l2_gain"]
+    return serial, prepared.stream_seconds * slowness / values["bandwidth_fraction"]
+
+
+NORMS: Final = tuple(RowWise(name, elements=2) for name in ("rms_norm", "layer_norm"))
+"""Read the row, write the row."""
+
+ROW_WISE: Final = (
+    *NORMS,
+    RowWise("gated_activation", elements=3),
+    RowWise("activation", elements=2),
+    RowWise("rope", elements=2),
+    RowWise("add", elements=3),
+    RowWise("embedding", elements=2),
+    RowWise("kv_save", elements=2),
+)
+"""By what an element of the row's width costs in traffic; the width of gated_activation is that of its result."""

@@ -1,0 +1,168 @@
+"""The cost forms of kernel families: by hand, and what must hold whatever their parameters are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blueprint_nb.catalog import load_system
+from blueprint_nb.cost.families import Family, Gemm, Machine, machine_of
+from blueprint_nb.cost.families.row_wise import ROW_WISE
+from blueprint_nb.errors import UnsupportedError
+
+ROW_FAMILIES = {family.name: family for family in ROW_WISE}
+A100 = Machine(compute_units=108, matrix_flops=312e12, bytes_per_second=1.935e12, l2_bytes=40 * 2**20, element_bytes=2)
+
+
+def starts(family: Family, **changes: float) -> dict[str, float]:
+    return {**{one.name: one.start for one in family.parameters}, **changes}
+
+
+def values_of(family: Family) -> st.SearchStrategy[dict[str, float]]:
+    """Any parameters within the family's bounds."""
+    return st.fixed_dictionaries({one.name: st.floats(one.lowest, one.highest) for one in family.parameters})
+
+
+def seconds(family: Family, values: dict[str, float], machine: Machine = A100, **shape: Any) -> Any:
+    arrays = {name: np.atleast_1d(np.asarray(shape[name], dtype=np.int64)) for name in family.dimensions}
+    return family.seconds(
+        family.prepare(dict(zip(arrays, np.broadcast_arrays(*arrays.values()), strict=True)), machine), values
+    )
+
+
+def machines() -> st.SearchStrategy[Machine]:
+    return st.builds(
+        Machine,
+        compute_units=st.integers(1, 304),
+        matrix_flops=st.floats(1e12, 5e15),
+        bytes_per_second=st.floats(1e11, 2e13),
+        l2_bytes=st.floats(1e6, 3e8),
+        element_bytes=st.sampled_from([1, 2, 4]),
+    )
+
+
+class TestGemm:
+    @given(values=values_of(Gemm()), machine=machines(), n=st.integers(1, 60_000), k=st.integers(1, 60_000))
+    def test_a_gemm_never_takes_less_time_for_more_rows(self, values, machine, n, k):
+        rows = np.unique(np.concatenate([np.arange(1, 300), np.geomspace(300, 200_000, 200).astype(np.int64)]))
+        taken = seconds(Gemm(), values, machine, m=rows, n=n, k=k)
+        assert np.isfinite(taken).all()
+        assert (np.diff(taken) >= -1e-12 * taken[1:]).all()
+
+    @given(
+        values=values_of(Gemm()),
+        machine=machines(),
+        m=st.integers(1, 9000),
+        n=st.integers(1, 60_000),
+        k=st.integers(1, 60_000),
+    )
+    def test_a_gemm_takes_no_less_than_its_operations_and_its_bytes_at_their_peak(self, values, machine, m, n, k):
+        (taken,) = seconds(Gemm(), values, machine, m=m, n=n, k=k)
+        highest = {one.name: one.highest for one in Gemm().parameters}
+        assert taken >= 2 * m * n * k / machine.matrix_flops
+        moved = machine.element_bytes * (m * k + k * n + m * n)
+        assert taken >= moved / machine.bytes_per_second / highest["bandwidth_fraction"]
+
+    def test_one_tile_by_hand(self):
+        """A tile of 128 × 128 with k = 4096 on a machine of one unit, every fraction 1, nothing else to wait for."""
+        machine = Machine(compute_units=1, matrix_flops=1e12, bytes_per_second=1e15, l2_bytes=1e9, element_bytes=2)
+        values = {
+            name: 1.0 if name.endswith("_fraction") else 0.0 for name in starts(Gemm()) if name != "l2_bandwidth_ratio"
+        }
+        values |= {"slowing_fraction": 0.0, "reduction_seconds": 1.0, "l2_bandwidth_ratio": 1e9}
+        (taken,) = seconds(Gemm(), values, machine, m=128, n=128, k=4096)
+        assert taken == pytest.approx(2 * 128 * 128 * 4096 / 1e12, rel=1e-3)
+
+    def test_a_second_wave_is_a_step(self):
+        values = starts(Gemm(), wave_smoothness=0.0)
+        just_full, one_more = seconds(Gemm(), values, m=[128 * 27, 128 * 27 + 1], n=512, k=65_536)
+        assert one_more > 1.1 * just_full
+
+    def test_a_split_fills_units_that_one_tile_a_column_leaves_idle(self):
+        values = starts(Gemm())
+        whole = Gemm().kernel_time(
+            Gemm().prepare({"m": np.array([16]), "n": np.array([512]), "k": np.array([65_536])}, A100), values
+        )
+        assert whole.terms["split"][0] == values["reduction_seconds"]
+        assert whole.terms["ctas"][0] > 8
+
+    def test_terms_explain_the_seconds(self):
+        shape = {name: np.array([size]) for name, size in (("m", 4096), ("n", 4096), ("k", 4096))}
+        prepared = Gemm().prepare(shape, A100)
+        time = Gemm().kernel_time(prepared, starts(Gemm()))
+        assert time.seconds == pytest.approx(Gemm().seconds(prepared, starts(Gemm())))
+        largest = max(time.terms[name][0] for name in ("compute", "memory", "l2"))
+        assert largest < time.seconds[0] - time.terms["floor"][0] <= 3 ** (1 / 3) * largest
+
+    def test_a_row_explains_itself(self):
+        words = Gemm().explain({"m": 1, "n": 12_288, "k": 4096}, A100, starts(Gemm()))
+        assert words == "192 CTAs on 108 SMs: 2 waves, 89 % full; memory 61.2 µs; floor 2.00 µs"
+
+
+class TestRowWise:
+    @given(data=st.data(), name=st.sampled_from(sorted(ROW_FAMILIES)), machine=machines(), width=st.integers(1, 60_000))
+    def test_no_kernel_takes_less_time_for_more_rows(self, data, name, machine, width):
+        family = ROW_FAMILIES[name]
+        values = data.draw(values_of(family))
+        rows = np.unique(np.concatenate([np.arange(1, 400), np.geomspace(400, 10**6, 300).astype(np.int64)]))
+        taken = seconds(family, values, machine, rows=rows, width=width)
+        assert np.isfinite(taken).all()
+        assert (np.diff(taken) >= -1e-12 * taken[1:]).all()
+
+    @given(data=st.data(), name=st.sampled_from(sorted(ROW_FAMILIES)), rows=st.integers(1, 10**5))
+    def test_no_kernel_takes_less_time_for_wider_rows(self, data, name, rows):
+        family = ROW_FAMILIES[name]
+        widths = np.unique(np.geomspace(1, 10**5, 400).astype(np.int64))
+        taken = seconds(family, data.draw(values_of(family)), rows=rows, width=widths)
+        assert (np.diff(taken) >= -1e-12 * taken[1:]).all()
+
+    @pytest.mark.parametrize(("name", "elements"), [("rms_norm", 2), ("gated_activation", 3), ("add", 3), ("rope", 2)])
+    def test_much_work_takes_its_bytes_at_the_bandwidth_reached(self, name: str, elements: int):
+        family = ROW_FAMILIES[name]
+        values = starts(family, row_seconds=1e-9, chunk_seconds=1e-9, bandwidth_fraction=0.5)
+        (taken,) = seconds(family, values, rows=10**6, width=8192)
+        assert taken == pytest.approx(elements * 2 * 10**6 * 8192 / (0.5 * 1.935e12), rel=0.01)
+
+    def test_what_the_cache_holds_is_served_faster(self):
+        family = ROW_FAMILIES["add"]
+        values = starts(family, row_seconds=1e-9, chunk_seconds=1e-9, l2_gain=3.0, floor_seconds=2e-7)
+        small, large = seconds(family, values, rows=[200, 20_000], width=8192)
+        assert large > 100 * (small - values["floor_seconds"])
+
+    def test_one_row_waits_for_its_chunks(self):
+        family = ROW_FAMILIES["gated_activation"]
+        values = starts(family, floor_seconds=0.0, row_seconds=0.0, chunk_seconds=1e-6)
+        (taken,) = seconds(family, values, rows=1, width=24_576)
+        assert taken == pytest.approx(24e-6, rel=1e-3)
+
+    def test_a_row_explains_itself(self):
+        words = ROW_FAMILIES["rms_norm"].explain({"rows": 4096, "width": 4096}, A100, starts(ROW_FAMILIES["rms_norm"]))
+        assert words == "4,096 rows on 108 SMs: 19 waves 51.2 µs; memory 46.9 µs; floor 1.50 µs"
+
+
+@pytest.mark.parametrize("family", [Gemm(), *ROW_WISE], ids=lambda family: family.name)
+def test_a_family_has_at_most_twenty_parameters_each_with_room_and_a_meaning(family: Family):
+    assert len(family.parameters) <= 20
+    for one in family.parameters:
+        assert one.lowest <= one.start <= one.highest
+        assert one.meaning
+        assert not one.is_scale or one.lowest > 0
+
+
+def test_a_machine_is_what_a_systems_profile_says():
+    machine = machine_of(load_system("a100_80g_pcie"), "float16")
+    assert machine == Machine(
+        compute_units=108, matrix_flops=312e12, bytes_per_second=1935e9, l2_bytes=40 * 2**20, element_bytes=2
+    )
+
+
+def test_a_system_without_compute_units_is_refused_by_name():
+    with pytest.raises(UnsupportedError) as caught:
+        machine_of(load_system("a100_80g"), "float16")
+    assert str(caught.value) == (
+        "a100_80g.compute_units is needed by the mode calibrated. Got nothing. Give the figure, or use another mode."
+    )
