@@ -7,6 +7,7 @@ from .checks import checked
 from .imported import Imported, merged
 from .observations import COLUMNS, ELEMENT_BYTES, FAMILIES, SHAPES, SOURCE_KEY, observation_frame
 from .sources import one_source, source_keys
+from .vidur import VidurProfileImporter
 
 __all__ = [
     "COLUMNS",
@@ -15,6 +16,7 @@ __all__ = [
     "SHAPES",
     "SOURCE_KEY",
     "Imported",
+    "VidurProfileImporter",
     "checked",
     "merged",
     "observation_frame",

@@ -1,7 +1,23 @@
 """Vidur's profile files: measured GPU kernel times of the components of a decoder block, as CSV."""
 
-from .columns import KINDS, OPERATORS, FileKind, Key
+from .columns import KINDS, OPERATORS, PHASE_OF, FileKind, Key
+from .importer import APPENDS, VidurProfileImporter
+from .layout import HOST, ProfileFile, profile_files
 from .reader import read_profile
 from .table import Fault, ProfileTable
 
-__all__ = ["KINDS", "OPERATORS", "Fault", "FileKind", "Key", "ProfileTable", "read_profile"]
+__all__ = [
+    "APPENDS",
+    "HOST",
+    "KINDS",
+    "OPERATORS",
+    "PHASE_OF",
+    "Fault",
+    "FileKind",
+    "Key",
+    "ProfileFile",
+    "ProfileTable",
+    "VidurProfileImporter",
+    "profile_files",
+    "read_profile",
+]

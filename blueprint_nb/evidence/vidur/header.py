@@ -20,9 +20,9 @@ _SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars
 _MOST_SHOWN: Final = 5
 
 
-def time_column(name: str) -> str:
-    """The column that holds the time of the operator or newer operator `name`."""
-    return f"time_stats.{name}.median"
+def time_column(name: str, statistic: str = "median") -> str:
+    """The column that holds the time, or another statistic, of the operator or newer operator `name`."""
+    return f"time_stats.{name}.{statistic}"
 
 
 def time_sources(operator: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from .quoted import QuotedLines
 from .quotes import without_idle_quotes
 from .source import Source, read_source
 from .table import ProfileTable
-from .times import time_values
+from .times import spread_values, time_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,18 +26,19 @@ if TYPE_CHECKING:
 __all__ = ["read_profile"]
 
 _PHASE: Final = "is_prefill"
+_ENDS: Final = ("min", "max")
 
 
-def read_profile(path: str | os.PathLike[str], kind: str) -> ProfileTable:
-    """The profile file at `path`, of a `kind` that `KINDS` names.
+def read_profile(path: str | os.PathLike[str], kind: str, *, with_spread: bool = False) -> ProfileTable:
+    """The profile file at `path`, of a `kind` that `KINDS` names; with the spread of the repeats where asked for.
 
     Raises `ProfileError` for a file that can't be read rightly, and `InvalidInputError` for what is no path or kind.
     """
     file_kind = KINDS[one_of("kind", kind, KINDS)]
-    return _table(read_source(path), file_kind)
+    return _table(read_source(path), file_kind, with_spread)
 
 
-def _table(source: Source, kind: FileKind) -> ProfileTable:
+def _table(source: Source, kind: FileKind, with_spread: bool) -> ProfileTable:
     file, text = source.file, without_idle_quotes(source.text)
     check_separator(file, text, kind)
     lines = QuotedLines(file, text) if b'"' in text else PlainLines(file, text)
@@ -46,7 +47,9 @@ def _table(source: Source, kind: FileKind) -> ProfileTable:
 
     keys = [key for key in kind.keys if key.name in columns]
     times = _time_names(columns, kind)
+    spreads = _spread_names(columns, times) if with_spread else {}
     wanted = [key.name for key in keys] + [time_column(name) for names in times.values() for name in names]
+    wanted += [time_column(name, end) for names in spreads.values() for name in names for end in _ENDS]
     indices = sorted(map(columns.index, wanted))
     rows = lines.rows(indices)
     texts: dict[str, pl.Series] = {columns[index]: text for index, text in zip(indices, rows.texts, strict=True)}
@@ -58,6 +61,13 @@ def _table(source: Source, kind: FileKind) -> ProfileTable:
         )
         for operator, names in times.items()
     }
+    spread = {
+        operator: spread_values(
+            {name: (texts[time_column(name, "min")], texts[time_column(name, "max")]) for name in names},
+            key_arrays.get(_PHASE),
+        )
+        for operator, names in spreads.items()
+    }
     rows.lines.flags.writeable = False
     return ProfileTable(
         kind=kind,
@@ -68,6 +78,7 @@ def _table(source: Source, kind: FileKind) -> ProfileTable:
         milliseconds={operator: time.milliseconds for operator, time in read.items()},
         faults={operator: time.faults for operator, time in read.items()},
         lines=rows.lines,
+        spread_milliseconds=spread,
     )
 
 
@@ -81,5 +92,14 @@ def _time_names(columns: tuple[str, ...], kind: FileKind) -> dict[str, list[str]
             if time_column(name) in columns and (phases_known or name not in PHASE_OF)
         ]
         for operator in kind.operators
+    }
+    return {operator: names for operator, names in found.items() if names}
+
+
+def _spread_names(columns: tuple[str, ...], times: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Operator to those of its names of which `columns` hold the smallest and the largest repeat."""
+    found = {
+        operator: [name for name in names if all(time_column(name, end) in columns for end in _ENDS)]
+        for operator, names in times.items()
     }
     return {operator: names for operator, names in found.items() if names}

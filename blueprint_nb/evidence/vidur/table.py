@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .columns import FileKind
@@ -41,6 +41,9 @@ class ProfileTable:
     """Operator to row to the fault of its cell."""
     lines: Any
     """int64 array: the line of each row in the file."""
+    spread_milliseconds: Mapping[str, Any] = field(default_factory=dict)
+    """Operator to float64 array: largest less smallest of the repeats, NaN where the file does not say. Only what was
+    asked for and is in the file."""
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -22,7 +22,7 @@ from .table import Fault
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Times", "time_values"]
+__all__ = ["Times", "spread_values", "time_values"]
 
 SHORTEST_MILLISECONDS: Final = 0.0005
 """The profiler's timer counts microseconds, so that a median of repeats is half of one at least, unless it is 0."""
@@ -62,6 +62,21 @@ def time_values(
     milliseconds = np.where(broken < 0, values, np.nan)
     milliseconds.flags.writeable = False
     return Times(milliseconds, faults)
+
+
+def spread_values(
+    ends: Mapping[str, tuple[pl.Series, pl.Series]], is_prefill: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Largest less smallest repeat of each row; NaN where that is no number from 0.
+
+    `ends` holds the texts of the smallest and of the largest repeat by the name of what is timed, the oldest first.
+    """
+    low, high = (numbers(_gathered({name: pair[end] for name, pair in ends.items()}, is_prefill)[0]) for end in (0, 1))
+    spread: NDArray[np.float64] = np.full(len(low), np.nan)
+    np.subtract(high, low, out=spread, where=np.isfinite(low) & np.isfinite(high))
+    spread[~(spread >= 0)] = np.nan
+    spread.flags.writeable = False
+    return spread
 
 
 def _gathered(
