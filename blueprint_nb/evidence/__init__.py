@@ -3,6 +3,7 @@
 Knows only units and errors: neither models nor systems, nor what a cost is.
 """
 
+from .aiconfigurator import AiconfiguratorImporter
 from .checks import checked
 from .imported import Imported, merged
 from .observations import COLUMNS, ELEMENT_BYTES, FAMILIES, SHAPES, SOURCE_KEY, observation_frame
@@ -15,6 +16,7 @@ __all__ = [
     "FAMILIES",
     "SHAPES",
     "SOURCE_KEY",
+    "AiconfiguratorImporter",
     "Imported",
     "VidurProfileImporter",
     "checked",
