@@ -22,6 +22,13 @@ class OracleWatch:
     attempts: int = 0
 
 
+@dataclass
+class ReadCount:
+    """How often one oracle was asked, by whomever: what a thread or a copied context asked for shows here too."""
+
+    reads: int = 0
+
+
 _WATCH: ContextVar[OracleWatch | None] = ContextVar("oracle_watch", default=None)
 
 
@@ -38,8 +45,10 @@ def oracles_shut() -> Iterator[OracleWatch]:
         raise _refusal()
 
 
-def require_open_oracle() -> None:
-    """Raises `OracleError` while an estimate is being made."""
+def require_open_oracle(count: ReadCount | None = None) -> None:
+    """Counts a read. Raises `OracleError` while an estimate is being made."""
+    if count is not None:
+        count.reads += 1
     watch = _WATCH.get()
     if watch is not None:
         watch.attempts += 1

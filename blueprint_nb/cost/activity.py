@@ -7,7 +7,7 @@ same. Quantities are exact: ints for one plan, int64 arrays for many points.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.bound import BoundPlan, BoundTemplate
@@ -30,6 +30,8 @@ class ComponentActivity:
     read_bytes: Any
     write_bytes: Any
     message_bytes: Any
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Value of every name in the task's formulas that is no statistic: widths, heads (see `ir.Origin`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +40,20 @@ class Activity:
 
     datatype: str
     components: tuple[ComponentActivity, ...]
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    """The sums over sequences that the quantities are formed of (see `workload.statistics`)."""
 
 
 def plan_activity(plan: BoundPlan) -> Activity:
     """Activity of one plan, as ints."""
     pairs = zip(plan.template.tasks, plan.work, strict=True)
-    return Activity(plan.template.datatype, tuple(_component(task, work) for task, work in pairs))
+    return Activity(plan.template.datatype, tuple(_component(*pair) for pair in pairs), plan.statistics)
 
 
 def template_activity(template: BoundTemplate, statistics: Mapping[str, Any]) -> Activity:
     """Activity of many points at once: `statistics` are int64 arrays that broadcast to the points' shape."""
     pairs = zip(template.tasks, template.work(dict(statistics)), strict=True)
-    return Activity(template.datatype, tuple(_component(task, work) for task, work in pairs))
+    return Activity(template.datatype, tuple(_component(*pair) for pair in pairs), statistics)
 
 
 def _component(task: PlanTask, work: TaskWork) -> ComponentActivity:
@@ -65,4 +69,5 @@ def _component(task: PlanTask, work: TaskWork) -> ComponentActivity:
         read_bytes=work.read_bytes,
         write_bytes=work.write_bytes,
         message_bytes=work.message_bytes,
+        sizes=task.origin.symbols,
     )

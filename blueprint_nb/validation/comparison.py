@@ -9,12 +9,11 @@ hops, head) has its row and its error, and counts in neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
 from ..analysis import PhaseEstimate
-from ..analysis.vidur import VidurReference
+from ..analysis.vidur import VidurProfileBaseline, VidurReference
 from ..cost.block import BLOCK_LAYERS
 from .freeze import FrozenCase
 
@@ -53,6 +52,8 @@ class CaseComparison:
     mode: str
     components: tuple[ComponentComparison, ...]
     """In plan order."""
+    topology_equivalence: str
+    """What may be said of the block that was measured."""
 
     @property
     def estimate(self) -> PhaseEstimate:
@@ -121,10 +122,11 @@ class CaseComparison:
         return max((abs(error) for error in self.errors_percent), default=None)
 
 
-def compare(frozen: FrozenCase, references: Sequence[VidurReference]) -> list[CaseComparison]:
-    """Every mode of a case beside its references, which are in plan order. Raises TypeError unless it is frozen."""
+def compare(frozen: FrozenCase, oracle: VidurProfileBaseline) -> list[CaseComparison]:
+    """Every mode of a case beside its references. Raises TypeError unless it is frozen."""
     if not isinstance(frozen, FrozenCase):
         raise TypeError(f"a comparison takes a FrozenCase, got {type(frozen).__name__}: finish the estimate first")
+    references, topology = oracle.references(frozen.subject), oracle.topology_equivalence(frozen.subject)
     comparisons = []
     for mode, estimate in frozen.estimates.items():
         rows = zip(estimate.costs.priced, references, strict=True)
@@ -132,7 +134,7 @@ def compare(frozen: FrozenCase, references: Sequence[VidurReference]) -> list[Ca
             ComponentComparison(activity.primitive, activity.source_layer, float(cost.seconds), reference)
             for (activity, cost), reference in rows
         )
-        comparisons.append(CaseComparison(frozen, mode, components))
+        comparisons.append(CaseComparison(frozen, mode, components, topology))
     return comparisons
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any, Final
 
 from .._canonical import plain
@@ -113,7 +112,9 @@ def _moved(contract: RegressionContract, report: VidurExperimentReport) -> Itera
     old, new = dict(_leaves("reviewed", plain(contract.reviewed))), dict(_leaves("reviewed", _observed(report)))
     for place in dict.fromkeys([*old, *new]):
         drift = Drift(place, old.get(place), new.get(place), _tolerance(contract, place))
-        if drift.old != drift.new and abs(inf if drift.difference is None else drift.difference) > drift.tolerance:
+        # Asked this way round, so that no NaN holds a contract.
+        holds = drift.difference is not None and abs(drift.difference) <= drift.tolerance
+        if drift.old != drift.new and not holds:
             yield drift
 
 
@@ -133,7 +134,7 @@ def _broken_budgets(contract: RegressionContract, report: VidurExperimentReport)
     ):
         drift = Drift(f"budgets.{name}", getattr(budgets, name), value)
         sign = 1 if name.endswith("at_most") else -1
-        if drift.difference is None or sign * drift.difference > _SLACK_POINTS:
+        if drift.difference is None or not sign * drift.difference <= _SLACK_POINTS:
             yield drift
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
+from ..analysis.oracle import oracles_shut
 from ..analysis.vidur import VidurProfileBaseline
 from ..errors import InvalidInputError, shown
+from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
+from ..system import SystemProfile
+from ..workload import TransformerModelSpec
 from .case import VidurExperimentCase
 from .comparison import compare
 from .freeze import freeze
@@ -16,25 +21,42 @@ from .report import VidurExperimentReport
 def run_vidur_experiment(cases: Iterable[VidurExperimentCase], baseline: VidurProfileBaseline) -> VidurExperimentReport:
     """The errors of every case in every mode its system has the figures for.
 
-    Raises `InvalidInputError` for no case, two of one name, or a mapping that can't divide its model.
+    Cases and their parts are of the classes themselves: a subclass could ask the oracle. Raises `InvalidInputError`
+    for anything else, no case, two of one name, or a mapping that can't divide its model; `UnsupportedError` where a
+    system lacks the datatype.
     """
-    chosen = _checked(cases)
     if not isinstance(baseline, VidurProfileBaseline):
         raise TypeError(f"an experiment takes a VidurProfileBaseline, got {type(baseline).__name__}")
-    frozen = freeze(chosen)
-    comparisons = [one for case in frozen.cases for one in compare(case, baseline.references(case.subject))]
+    with oracles_shut():
+        chosen = _checked(cases)
+    frozen = freeze(chosen, baseline.reads)
+    comparisons = [one for case in frozen.cases for one in compare(case, baseline)]
     return VidurExperimentReport(
-        frozen, tuple(comparisons), baseline.identity, baseline.revision, baseline.file_digests
+        frozen, tuple(comparisons), baseline.identity, baseline.revision, tuple(baseline.file_digests.items())
     )
 
 
+_PARTS: Final = {
+    "model": TransformerModelSpec,
+    "mapping": TransformerInferenceMappingSpec,
+    "network_binding": NetworkTierBinding,
+    "hardware": SystemProfile,
+}
+
+
 def _checked(cases: Iterable[VidurExperimentCase]) -> list[VidurExperimentCase]:
+    if not isinstance(cases, Iterable):
+        raise InvalidInputError("cases", got=shown(cases), rule="must be several VidurExperimentCase")
     chosen = list(cases)
     if not chosen:
         raise InvalidInputError("cases", got="none", rule="must hold at least one case")
     for case in chosen:
-        if not isinstance(case, VidurExperimentCase):
+        if type(case) is not VidurExperimentCase:
             raise InvalidInputError("cases", got=shown(case), rule="must hold VidurExperimentCase only")
+        for name, kind in _PARTS.items():
+            if type(getattr(case, name)) is not kind:
+                got = f"a {type(getattr(case, name)).__name__}"
+                raise InvalidInputError(f"{case.name}.{name}", got=got, rule=f"must be a {kind.__name__} itself")
     name, times = Counter(case.name for case in chosen).most_common(1)[0]
     if times > 1:
         raise InvalidInputError("cases.name", got=f"{name!r} {times} times", rule="must differ from case to case")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.vidur import topology_equivalence
 from .comparison import CaseComparison, ComponentComparison
 
 if TYPE_CHECKING:
@@ -63,12 +62,12 @@ def _case_row(one: CaseComparison, baseline_revision: str) -> dict[str, Any]:
         "subtotal_error_percent": one.subtotal_error_percent,
         "component_mape_percent": one.component_mape_percent,
         "component_max_percent": one.component_max_percent,
-        "topology_equivalence": topology_equivalence(one.frozen.subject),
-        "model_digest": digests["model"],
-        "distributed_digest": digests["distributed"],
-        "portable_plan_digest": digests["portable_plan"],
-        "bound_plan_digest": digests["bound_plan"],
-        "hardware_revision": digests["hardware_revision"],
+        "topology_equivalence": one.topology_equivalence,
+        "model_digest": digests.model,
+        "distributed_digest": digests.distributed,
+        "portable_plan_digest": digests.portable_plan,
+        "bound_plan_digest": digests.bound_plan,
+        "hardware_revision": digests.hardware_revision,
         "baseline_revision": baseline_revision,
     }
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..analysis import PhaseEstimate, attention_of, estimate_inference_phase, lower
-from ..analysis.oracle import oracles_shut
+from ..analysis.oracle import ReadCount, oracles_shut
 from ..analysis.vidur import Subject
 from ..cost import AnalyticalProvider, modes_of
 from ..ir import BoundPlan, PortablePlanIR
 from ..workload import WorkloadBinding
 from .case import VidurExperimentCase
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDigests:
+    """What identifies a case's IRs and machine."""
+
+    model: str
+    distributed: str
+    portable_plan: str
+    bound_plan: str
+    hardware_revision: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,55 +32,61 @@ class FrozenCase:
 
     case: VidurExperimentCase
     subject: Subject
-    estimates: Mapping[str, PhaseEstimate]
-    """Mode to estimate; read-only."""
-    digests: Mapping[str, str]
-    """Of model, distributed plan, portable plan and bound plan, and the hardware's revision."""
+    priced: tuple[tuple[str, PhaseEstimate], ...]
+    """(Mode, estimate)."""
+    digests: CaseDigests
+
+    @property
+    def estimates(self) -> Mapping[str, PhaseEstimate]:
+        """Mode to estimate; read-only."""
+        return MappingProxyType(dict(self.priced))
 
 
 @dataclass(frozen=True, eq=False)
 class FrozenCases:
-    """Every case of an experiment, frozen, and how often an oracle was asked meanwhile."""
+    """Every case of an experiment, frozen, and how often the oracle was read meanwhile."""
 
     cases: tuple[FrozenCase, ...]
     oracle_reads_during_lowering: int
     oracle_reads_during_costing: int
 
 
-def freeze(cases: Iterable[VidurExperimentCase]) -> FrozenCases:
-    """Lowers all cases, then prices all of them, with every oracle shut.
+def freeze(cases: Sequence[VidurExperimentCase], count: ReadCount) -> FrozenCases:
+    """Lowers all cases, then prices all of them, with every oracle shut; `count` is that of the oracle to come.
 
     Raises `InvalidInputError` where a mapping can't divide its model, `UnsupportedError` where a system lacks the
-    datatype.
+    datatype, `OracleError` where either asks an oracle.
     """
-    with oracles_shut() as lowering:
+    before = count.reads
+    with oracles_shut():
         lowered = [(case, *_plan(case)) for case in cases]
-    with oracles_shut() as costing:
+    between = count.reads
+    with oracles_shut():
         frozen = tuple(_priced(case, plan, digests) for case, plan, digests in lowered)
-    return FrozenCases(frozen, lowering.attempts, costing.attempts)
+    return FrozenCases(frozen, between - before, count.reads - between)
 
 
-def _plan(case: VidurExperimentCase) -> tuple[BoundPlan, dict[str, str]]:
+def _plan(case: VidurExperimentCase) -> tuple[BoundPlan, CaseDigests]:
     lowered = lower(case.model, case.mapping, case.datatype, attention_of(case.model, case.attention))
     workload: WorkloadBinding = case.phase.workload(
         batch_size=case.batch_size, context_tokens=case.context_tokens, datatype=case.datatype
     )
     plan = PortablePlanIR(template=lowered.plan, workload=workload)
     bound = lowered.implementation.bind(plan)
-    digests = {
-        "model": lowered.model.digest,
-        "distributed": lowered.distributed.digest,
-        "portable_plan": plan.digest,
-        "bound_plan": bound.digest,
-        "hardware_revision": case.hardware.revision,
-    }
-    return bound, digests
+    return bound, CaseDigests(
+        model=lowered.model.digest,
+        distributed=lowered.distributed.digest,
+        portable_plan=plan.digest,
+        bound_plan=bound.digest,
+        hardware_revision=case.hardware.revision,
+    )
 
 
-def _priced(case: VidurExperimentCase, plan: BoundPlan, digests: dict[str, str]) -> FrozenCase:
+def _priced(case: VidurExperimentCase, plan: BoundPlan, digests: CaseDigests) -> FrozenCase:
     network, hardware = case.network_binding, case.hardware
-    estimates = {
-        mode: estimate_inference_phase(plan, hardware, network, AnalyticalProvider(mode)) for mode in modes_of(hardware)
-    }
+    priced = tuple(
+        (mode, estimate_inference_phase(plan, hardware, network, AnalyticalProvider(mode)))
+        for mode in modes_of(hardware)
+    )
     subject = Subject(model=case.model, mapping=case.mapping, network=network, system=hardware, plan=plan)
-    return FrozenCase(case, subject, MappingProxyType(estimates), MappingProxyType(digests))
+    return FrozenCase(case, subject, priced, digests)

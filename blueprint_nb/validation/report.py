@@ -5,7 +5,6 @@ Errors are in percent, signed where they are errors and absolute where they are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -31,8 +30,13 @@ class VidurExperimentReport:
     comparisons: tuple[CaseComparison, ...]
     baseline: BaselineIdentity
     baseline_revision: str
-    baseline_files: Mapping[str, str]
-    """Kind of file to the SHA-256 of its bytes."""
+    files: tuple[tuple[str, str], ...]
+    """(Kind of file, SHA-256 of its bytes)."""
+
+    @property
+    def baseline_files(self) -> dict[str, str]:
+        """Kind of file to the SHA-256 of its bytes."""
+        return dict(self.files)
 
     @property
     def oracle_read_during_lowering(self) -> bool:
@@ -49,20 +53,26 @@ class VidurExperimentReport:
         """False: estimates are frozen before the first reference is known, so none can be fitted to it."""
         return self.oracle_read_during_lowering or self.oracle_read_during_costing
 
-    @cached_property
+    @property
     def cases(self) -> pl.DataFrame:
         """A row for each case and mode: what it is, coverage, seconds of one block, errors, digests."""
-        return case_frame(self.comparisons, self.baseline_revision)
+        return self._frames[0].clone()
 
-    @cached_property
+    @property
     def components(self) -> pl.DataFrame:
         """A row for each component of each case and mode, in plan order."""
-        return component_frame(self.comparisons)
+        return self._frames[1].clone()
 
-    @cached_property
+    @property
     def means(self) -> pl.DataFrame:
         """A row for each mode: means over the cases that have any matched component, and the worst of them."""
-        return mean_frame(self.comparisons)
+        return self._frames[2].clone()
+
+    @cached_property
+    def _frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+        """Cases, components, means; what leaves here is a copy, for a frame can be written to."""
+        cases = case_frame(self.comparisons, self.baseline_revision)
+        return cases, component_frame(self.comparisons), mean_frame(self.comparisons)
 
     def to_json(self) -> str:
         """Provenance, baseline, means, and each case with its components, as canonical JSON."""
@@ -86,7 +96,7 @@ class VidurExperimentReport:
             "baseline": {
                 **plain(self.baseline),
                 "revision": self.baseline_revision,
-                "files": dict(self.baseline_files),
+                "files": self.baseline_files,
             },
             "means": self.means.to_dicts(),
             "cases": cases,

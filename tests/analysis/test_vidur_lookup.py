@@ -138,9 +138,34 @@ def test_a_bad_key_is_said(key: object, message: str):
     assert str(caught.value) == message
 
 
-def test_an_unknown_component_is_said():
-    with pytest.raises(UnknownNameError, match="Did you mean mlp_up"):
-        load_slice().lookup("mlp_upp", PHI_2)
+@pytest.mark.parametrize("component", ["mlp_upp", ["mlp_up"], {"mlp_up": 1}, None, 7])
+def test_an_unknown_component_is_said(component: object):
+    with pytest.raises(UnknownNameError, match="component must be one of"):
+        load_slice().lookup(component, PHI_2)  # type: ignore[arg-type]
+
+
+def test_a_file_that_does_not_say_its_phase_lacks_that_column(tmp_path: Path):
+    row = {name: value for name, value in ATTENTION.items() if name != "is_prefill"}
+    oracle = baseline(attention_csv=write(tmp_path / "attention.csv", [{**row, **times("attn_decode")}]))
+    assert oracle.lookup("attention_core", row).reason == "no column: attention.csv has no is_prefill to match"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_name": ""}, "model_name must not be empty. Got ''."),
+        ({"hardware_name": ""}, "hardware_name must not be empty. Got ''."),
+        (
+            {"attention_backend": "AttentionBackend."},
+            "attention_backend must be text, such as 'FLASH_ATTENTION'. Got 'AttentionBackend.'.",
+        ),
+        ({"block_size": 0}, "block_size must be an integer from 1 to 1,000,000,000,000. Got 0."),
+    ],
+)
+def test_an_identity_that_names_nothing_is_said(changes: dict[str, object], message: str):
+    with pytest.raises(InvalidInputError) as caught:
+        baseline(**changes)
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("changes", [{"attention_backend": None}, {"block_size": None}])
@@ -231,6 +256,28 @@ class TestPlausibility:
         rows = [{**COMPUTE, **times("input_layernorm", ms=9.0)}]
         oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", rows), hardware_name="a chip of 2031")
         assert oracle.lookup("input_norm", COMPUTE).covered
+
+    def test_an_all_reduce_in_microseconds_is_flagged(self, tmp_path: Path):
+        row = {**MESSAGE, "size": 8_388_608, **times("all_reduce", ms=95.0)}
+        oracle = baseline(all_reduce_csv=write(tmp_path / "all_reduce.csv", [row]))
+        reference = oracle.lookup("all_reduce", row)
+        assert reference.state == "flagged"
+        assert reference.reason.startswith("ruled out by physics: 95.0 ms for 8.39 MB is 3,397 times")
+
+    def test_a_key_is_completed_from_the_rows_before_their_time_is_judged(self, tmp_path: Path):
+        row = {**COMPUTE, "num_tensor_parallel_workers": 8, "num_tokens": 4096, **times("mlp_up_proj", ms=0.45)}
+        oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [row]))
+        assert oracle.lookup("mlp_up", {"num_tokens": 4096}).covered
+        prefill = {**ATTENTION, "is_prefill": True, "prefill_chunk_size": 1024, "kv_cache_size": 3072}
+        rows = [{**prefill, **times("attn_prefill", ms=0.9)}]
+        oracle = baseline(attention_csv=write(tmp_path / "attention.csv", rows))
+        for key in ({}, {"prefill_chunk_size": 1024}, {"is_prefill": 1.0}):
+            assert oracle.lookup("attention_core", key).seconds == pytest.approx(0.9e-3)
+
+    def test_attention_that_keeps_one_unit_busy_is_slow_but_possible(self, tmp_path: Path):
+        row = {**ATTENTION, "n_kv_head": 1, "kv_cache_size": 131_071, "max_model_len": 131_072}
+        oracle = baseline(attention_csv=write(tmp_path / "a.csv", [{**row, **times("attn_decode", ms=1.1)}]))
+        assert oracle.lookup("attention_core", row).covered
 
     @pytest.mark.parametrize(("size", "state"), [(1_999_872, "flagged"), (2_000_000, "matched")])
     def test_small_messages_are_unreliable(self, tmp_path: Path, size: int, state: str):

@@ -9,6 +9,7 @@ import pytest
 from vidur_profiles import ATTENTION, COMPUTE, MESSAGE, baseline, case, mapped, times, write
 
 from blueprint_nb.analysis import VidurReference, load_slice, lower
+from blueprint_nb.analysis.oracle import ReadCount
 from blueprint_nb.analysis.vidur import Subject
 from blueprint_nb.catalog import load_model, load_system
 from blueprint_nb.ir import PortablePlanIR
@@ -43,7 +44,7 @@ def attention(tmp_path: Path) -> Path:
 
 
 def subject_of(one: VidurExperimentCase) -> Subject:
-    return freeze([one]).cases[0].subject
+    return freeze([one], ReadCount()).cases[0].subject
 
 
 def references(oracle: Any, one: VidurExperimentCase) -> dict[str, VidurReference]:
@@ -189,6 +190,19 @@ class TestTopology:
         oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **empty}]))
         assert references(oracle, case())["mlp_up"].reason.startswith("other topology")
 
+    def test_rows_of_another_block_say_nothing_of_this_one(self, tmp_path: Path):
+        phi = {**COMPUTE, "n_embd": 2560, "n_expanded_embd": 10240, "use_gated_mlp": False}
+        rows = [{**phi, **times("input_layernorm", "add")}, {**COMPUTE, **TIMES}]
+        for chosen in (rows, rows[:1]):
+            oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", chosen), model_name="microsoft/phi-2")
+            assert references(oracle, case(model="phi-2"))["input_norm"].covered
+
+    def test_a_norm_in_a_wrong_unit_is_a_norm_all_the_same(self, tmp_path: Path):
+        wrong = {**TIMES, "time_stats.post_attention_layernorm.median": 9000}
+        found = references(baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **wrong}])), case())
+        assert found["mlp_up"].covered
+        assert "line 2" in found["post_attention_norm"].reason
+
     def test_a_parallel_model_refuses_a_file_of_serial_residuals(self, tmp_path: Path):
         row = {**COMPUTE, **TIMES, "n_embd": 2560, "n_expanded_embd": 10240, "use_gated_mlp": False}
         oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [row]), model_name="microsoft/phi-2")
@@ -258,8 +272,35 @@ class TestCollectives:
         pcie = case(mapping=mapped(2), batch_size=256, hardware="a100_80g_pcie")
         assert references(oracle, sxm)["mlp_all_reduce"].covered
         assert references(oracle, pcie)["mlp_all_reduce"].reason == (
-            "other hardware: measured on a100_dgx, which does not stand for a100_80g_pcie"
+            "other hardware: timed on a100_dgx, whose network does not stand for that of a100_80g_pcie"
         )
+
+
+@pytest.mark.parametrize("tier", [0, 1])
+def test_a_bridge_is_within_the_box(tmp_path: Path, tier: int):
+    row = {**MESSAGE, "size": 2_097_152, **times("all_reduce", ms=0.1)}
+    oracle = baseline(all_reduce_csv=write(tmp_path / "all_reduce.csv", [row]), hardware_name="a40")
+    one = case(
+        hardware="a40_48g",
+        mapping=mapped(2),
+        batch_size=256,
+        network_binding=NetworkTierBinding(tensor_parallel_network=tier),
+    )
+    assert references(oracle, one)["mlp_all_reduce"].covered
+
+
+def test_repeated_kv_heads_are_in_no_profile(tmp_path: Path):
+    row = {**COMPUTE, **TIMES, "n_embd": 8192, "n_expanded_embd": 22016, "n_head": 64, "n_kv_head": 8}
+    oracle = baseline(
+        compute_csv=write(tmp_path / "mlp.csv", [{**row, "num_tensor_parallel_workers": 16}]),
+        model_name="codellama-34b",
+    )
+    between = NetworkTierBinding(tensor_parallel_network=1)
+    found = references(oracle, case(model="codellama-34b", mapping=mapped(16), network_binding=between))
+    assert found["mlp_up"].covered
+    assert found["qkv_projection"].reason == (
+        "refused by policy: TP 16 repeats the 8 KV heads of codellama-34b, and a profile does not say how its kernels did"
+    )
 
 
 def test_a_name_of_the_projects_own_stands_for_itself(compute: Path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from blueprint_nb.validation import (
     load_contract,
     run_contract,
 )
+from blueprint_nb.validation.comparison import CaseComparison
 
 
 def lines(contract: RegressionContract, baseline: VidurProfileBaseline | None = None) -> list[str]:
@@ -148,3 +150,12 @@ def test_a_case_or_a_mode_more_or_less_is_drift() -> None:
     assert (
         "reviewed.cases.prefill b1 128.modes.peak-only.component_count: old 12, new nothing, difference not equal"
     ) in found
+
+
+def test_a_figure_that_is_no_number_any_more_is_drift(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CaseComparison, "excluded_seconds", property(lambda self: nan))
+    monkeypatch.setattr(CaseComparison, "component_mape_percent", property(lambda self: nan))
+    found = lines(load_contract())
+    assert [line.partition(":")[0] for line in found if "budgets" in line] == ["budgets.component_mape_percent_at_most"]
+    assert sum("excluded_seconds" in line for line in found) == 6
+    assert found[0].endswith("new nan, difference +nan")

@@ -121,10 +121,21 @@ def test_an_add_from_cache_beats_the_memory_and_stays(corpus: VidurCorpus):
     assert row["error_percent"] > 0
 
 
+def test_a_model_of_the_same_heads_is_found_in_the_attention_file_alone(corpus: VidurCorpus):
+    oracle = corpus.baseline("a100", "llama-2-70b")
+    report = run_vidur_experiment([case(model="llama-2-70b", mapping=mapped(2), context_tokens=993)], oracle)
+    rows = report.components.filter(mode="peak-only")
+    assert rows.filter(state="matched")["component"].to_list() == ["attention_core"]
+
+
 def test_a_corpus_says_what_it_holds(corpus: VidurCorpus):
     frame = corpus.frame
     assert frame.height == 9
     assert frame["compute_rows"].to_list() == [1044] * 9
+    attention = dict(zip(frame["hardware"] + " " + frame["model"], frame["attention_rows"], strict=True))
+    assert attention["a100 codellama/CodeLlama-34b-Instruct-hf"] == 6417
+    assert attention["a100 meta-llama/Llama-2-7b-hf"] == 0
+    assert attention["h100 Qwen/Qwen-72B"] is None
     assert frame["tensor_parallel"].to_list() == [[1, 2, 4, 8]] * 9
     assert set(frame["fault"]) == {""}
     assert corpus.networks == ("a100_dgx",)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +14,11 @@ import pytest
 from vidur_profiles import COMPUTE, SERIAL, baseline, case, mapped, times, write
 
 from blueprint_nb.analysis import estimate_inference_phase, load_slice
+from blueprint_nb.analysis.oracle import ReadCount
+from blueprint_nb.catalog import load_system
 from blueprint_nb.cost import AnalyticalProvider, CostProvider
 from blueprint_nb.errors import InvalidInputError, OracleError
+from blueprint_nb.system import SystemProfile
 from blueprint_nb.validation import VidurExperimentCase, VidurExperimentReport, run_vidur_experiment
 from blueprint_nb.validation.comparison import compare
 from blueprint_nb.validation.freeze import freeze
@@ -121,14 +128,14 @@ class Smuggler(CostProvider):
 
 @pytest.mark.parametrize("hide", [False, True])
 def test_a_provider_that_asks_an_oracle_is_refused(hide: bool):
-    frozen = freeze([case(model=PHI_2)]).cases[0]
+    frozen = freeze([case(model=PHI_2)], ReadCount()).cases[0]
     subject = frozen.subject
     with pytest.raises(OracleError, match="can't be read while an estimate is made"):
         estimate_inference_phase(subject.plan, subject.system, subject.network, Smuggler(hide))
 
 
 def test_an_oracle_is_no_provider():
-    subject = freeze([case(model=PHI_2)]).cases[0].subject
+    subject = freeze([case(model=PHI_2)], ReadCount()).cases[0].subject
     with pytest.raises(TypeError, match="an oracle can't price a plan"):
         estimate_inference_phase(subject.plan, subject.system, subject.network, load_slice())  # type: ignore[arg-type]
 
@@ -145,32 +152,59 @@ def test_the_mode_that_prices_a_case_may_not_ask_an_oracle(monkeypatch: pytest.M
         run_vidur_experiment([case(model=PHI_2)], oracle)
 
 
-def test_cases_that_ask_an_oracle_while_they_are_lowered_are_refused():
+def test_cases_that_ask_an_oracle_while_they_are_made_are_refused():
     oracle = load_slice()
 
-    class Peeking(VidurExperimentCase):
-        @property
-        def attention_asked(self) -> bool:
-            return oracle.lookup("mlp_up", {"num_tokens": 1}).covered
+    def peeking() -> Iterator[VidurExperimentCase]:
+        oracle.lookup("mlp_up", {"num_tokens": 1})
+        yield case(model=PHI_2)
 
-        def __getattribute__(self, name: str) -> Any:
-            if name == "datatype":
-                object.__getattribute__(self, "attention_asked")
-            return super().__getattribute__(name)
-
-    peeking = Peeking(**dict(case(model=PHI_2)))
     with pytest.raises(OracleError):
-        run_vidur_experiment([peeking], oracle)
+        run_vidur_experiment(peeking(), oracle)
+
+
+def test_parts_of_a_class_of_its_own_are_refused_for_they_could_ask_an_oracle():
+    class Peeking(SystemProfile):
+        pass
+
+    own = Peeking(**load_system("a100_80g").model_dump())
+    with pytest.raises(InvalidInputError) as caught:
+        run_vidur_experiment([case(model=PHI_2, hardware=own)], load_slice())
+    assert str(caught.value) == "case.hardware must be a SystemProfile itself. Got a Peeking."
+
+
+def test_what_a_thread_reads_meanwhile_shows_in_the_flags(monkeypatch: pytest.MonkeyPatch):
+    oracle, priced = load_slice(), AnalyticalProvider.cost
+
+    def peek(self: AnalyticalProvider, *arguments: Any) -> Any:
+        thread = threading.Thread(target=oracle.lookup, args=("mlp_up", {"num_tokens": 1}))
+        thread.start()
+        thread.join()
+        return priced(self, *arguments)
+
+    monkeypatch.setattr(AnalyticalProvider, "cost", peek)
+    report = run_vidur_experiment([case(model=PHI_2)], oracle)
+    flags = (report.oracle_read_during_lowering, report.oracle_read_during_costing, report.fit_against_case_outputs)
+    assert flags == (False, True, True)
+
+
+def test_a_report_can_be_pickled_and_its_frames_written_to_without_changing_it(golden: VidurExperimentReport):
+    before = golden.to_json()
+    golden.cases[0, "coverage"] = 0.1
+    golden.baseline_files["attention"] = "another"
+    assert golden.to_json() == before
+    assert pickle.loads(pickle.dumps(golden)).to_json() == before
+    assert copy.deepcopy(golden).to_json() == before
 
 
 @pytest.mark.parametrize("unfrozen", [case(model=PHI_2), None, "an estimate"])
 def test_a_comparison_takes_only_frozen_estimates(unfrozen: object):
     with pytest.raises(TypeError, match="a comparison takes a FrozenCase"):
-        compare(unfrozen, ())  # type: ignore[arg-type]
+        compare(unfrozen, load_slice())  # type: ignore[arg-type]
 
 
 def test_a_frozen_estimate_can_not_be_changed():
-    frozen = freeze([case(model=PHI_2)]).cases[0]
+    frozen = freeze([case(model=PHI_2)], ReadCount()).cases[0]
     with pytest.raises(TypeError):
         frozen.estimates["peak-only"] = frozen.estimates["system-evidence"]  # type: ignore[index]
     with pytest.raises(AttributeError):
@@ -181,6 +215,7 @@ def test_a_frozen_estimate_can_not_be_changed():
     ("cases", "message"),
     [
         ([], "cases must hold at least one case. Got none."),
+        (None, "cases must be several VidurExperimentCase. Got None."),
         ([7], "cases must hold VidurExperimentCase only. Got 7."),
         ([case("a"), case("b"), case("a")], "cases.name must differ from case to case. Got 'a' 2 times."),
     ],

@@ -5,7 +5,6 @@ from .corpus import VidurCorpus
 from .reference import VidurReference
 from .slices import EMBEDDED_SLICE, load_manifest, load_slice, slice_names
 from .subject import Subject
-from .topology import topology_equivalence
 
 __all__ = [
     "EMBEDDED_SLICE",
@@ -17,5 +16,4 @@ __all__ = [
     "load_manifest",
     "load_slice",
     "slice_names",
-    "topology_equivalence",
 ]

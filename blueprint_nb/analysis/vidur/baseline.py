@@ -10,35 +10,56 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, Self
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Self
+
+from pydantic import AfterValidator
 
 from ..._canonical import digest
 from ..._schema import Count, Record, Text
 from ...cost import ComponentActivity, plan_activity
 from ...errors import InvalidInputError, shown
 from ...evidence.vidur import OPERATORS, read_profile
-from ..oracle import require_open_oracle
+from ..oracle import ReadCount, require_open_oracle
 from .keyed_work import hardware_system, keyed_activity
-from .operators import COMPONENT_OF, REFUSED, operator_of
+from .operators import REFUSED, UNTIMED_REASON, name_of, operator_of
 from .plausibility import judged
 from .reference import VidurReference, not_covered
 from .rows import ProfileRows, backend_name, checked_key
 from .subject import Subject
-from .topology import DATATYPE, block_fault, component_fault, hardware_fault, identity_fault
+from .topology import (
+    DATATYPE,
+    block_fault,
+    component_fault,
+    hardware_fault,
+    identity_fault,
+    network_fault,
+    topology_equivalence,
+)
 
 Path = str | os.PathLike[str]
 
 _KINDS: Final = ("attention", "compute", "all_reduce", "send_recv")
 
 
+def _name(value: object) -> object:
+    if value == "":
+        raise InvalidInputError("", got="''", rule="must not be empty")
+    return value
+
+
+Name = Annotated[Text, AfterValidator(_name)]
+"""Text of at least one sign."""
+
+
 class BaselineIdentity(Record):
     """What a baseline's files are of. Raises `InvalidInputError`."""
 
-    model_name: Text
-    hardware_name: Text
-    network_name: Text
+    model_name: Name
+    hardware_name: Name
+    network_name: Name
     """Of the machine whose collectives were timed."""
     attention_backend: Text | None
     block_size: Count | None
@@ -52,8 +73,10 @@ class VidurProfileBaseline:
     """Profile files of one model on one hardware. An oracle: it offers look-ups only."""
 
     identity: BaselineIdentity
-    files: Mapping[str, ProfileRows]
-    """Kind of file to its rows."""
+    kinds: tuple[tuple[str, ProfileRows], ...]
+    """(Kind of file, its rows)."""
+    reads: ReadCount = field(default_factory=ReadCount)
+    """How often a reference was asked for."""
 
     @classmethod
     def from_csv(
@@ -108,7 +131,12 @@ class VidurProfileBaseline:
             attention_backend=None if attention_backend is None else backend_name(attention_backend),
             **names,
         )
-        return cls(identity, files)
+        return cls(identity, tuple(files.items()))
+
+    @property
+    def files(self) -> Mapping[str, ProfileRows]:
+        """Kind of file to its rows."""
+        return MappingProxyType(dict(self.kinds))
 
     @cached_property
     def revision(self) -> str:
@@ -127,33 +155,31 @@ class VidurProfileBaseline:
         column may be left out where the rows agree in it. Raises `UnknownNameError` for another component,
         `InvalidInputError` for what is no key, `OracleError` while an estimate is being made.
         """
-        require_open_oracle()
+        require_open_oracle(self.reads)
         if not isinstance(key, Mapping):
             raise InvalidInputError("key", got=shown(key), rule="must map key columns of the file to values")
-        if component in REFUSED:
-            return not_covered(component, REFUSED[component])
-        operator = operator_of(component, str(key.get("is_prefill", False)).lower() in ("true", "1"))
+        operator = operator_of(component, is_prefill=False)
         if operator is None:
-            return not_covered(component, "no column: Vidur does not time it")
-        name = COMPONENT_OF[operator] if component in OPERATORS else component
+            return not_covered(component, REFUSED.get(component, UNTIMED_REASON))
+        name = name_of(component)
         rows = self.files.get(OPERATORS[operator])
         if rows is None:
             return _no_file(name, operator)
         checked = checked_key(key, rows)
+        if component == "attention_core" and rows.distinct("is_prefill", checked) == [1]:
+            operator = "attn_prefill"
         found = rows.find(name, operator, checked)
-        activity = keyed_activity(name, checked) if found.covered else None
-        return (
-            found
-            if activity is None
-            else judged(found, activity, hardware_system(self.identity.hardware_name), DATATYPE)
-        )
+        activity = keyed_activity(name, rows.completed(operator, checked)) if found.covered else None
+        if activity is None:
+            return found
+        return judged(found, activity, hardware_system(self._machine(OPERATORS[operator])), DATATYPE)
 
     def references(self, subject: Subject) -> tuple[VidurReference, ...]:
         """The reference of every component of a finished plan, or the reason for none, in plan order.
 
         Raises `OracleError` while an estimate is being made.
         """
-        require_open_oracle()
+        require_open_oracle(self.reads)
         fault = identity_fault(subject, self.identity.model_name)
         components = plan_activity(subject.plan).components
         if fault:
@@ -171,17 +197,14 @@ class VidurProfileBaseline:
 
     def _reference(self, subject: Subject, activity: ComponentActivity) -> VidurReference:
         component = activity.component
-        if component in REFUSED:
-            return not_covered(component, REFUSED[component])
         operator = operator_of(component, subject.is_prefill)
         if operator is None:
-            return not_covered(component, "no column: Vidur does not time it")
+            return not_covered(component, REFUSED.get(component, UNTIMED_REASON))
         kind = OPERATORS[operator]
         rows = self.files.get(kind)
         if rows is None:
             return _no_file(component, operator)
-        machine = self.identity.hardware_name if kind in ("compute", "attention") else self.identity.network_name
-        fault = hardware_fault(subject, machine) or component_fault(subject, component)
+        fault = self._machine_fault(subject, kind) or component_fault(subject, component)
         if kind == "compute":
             fault = fault or block_fault(subject, rows)
         if fault:
@@ -194,13 +217,24 @@ class VidurProfileBaseline:
             found = _collective(subject, activity, operator, rows)
         return judged(found, activity, subject.system, DATATYPE)
 
+    def _machine(self, kind: str) -> str:
+        return self.identity.hardware_name if kind in ("compute", "attention") else self.identity.network_name
+
+    def _machine_fault(self, subject: Subject, kind: str) -> str | None:
+        fault = hardware_fault if kind in ("compute", "attention") else network_fault
+        return fault(subject, self._machine(kind))
+
+    def topology_equivalence(self, subject: Subject) -> str:
+        """What may be said of the block that the profile was measured on."""
+        return topology_equivalence(subject, self.identity.model_name, self.files.get("compute"))
+
     def _attention(self, subject: Subject, component: str, operator: str, rows: ProfileRows) -> VidurReference:
         backend, block_size = self.identity.attention_backend, self.identity.block_size
         key = subject.attention_key(str(backend), int(block_size or 0))
         if key is None:
             return not_covered(component, "no row: profiles have steps of one kind of sequence only", operator)
         found = rows.find(component, operator, key, subject.longest_context_tokens)
-        if found.covered and component == "attention_core" and not rows.has_times("attn_kv_cache_save"):
+        if found.covered and component == "attention_core" and not rows.times("attn_kv_cache_save", subject.heads_key):
             note = f"{rows.name} has no attn_kv_cache_save: the append may be timed within"
             return replace(found, note=note)
         return found

@@ -65,13 +65,16 @@ class VidurCorpus:
     @cached_property
     def entries(self) -> tuple[CorpusEntry, ...]:
         """Every hardware and model that there is a file of, sorted."""
-        compute = dict(self._by_model("compute", _COMPUTE_FILES))
-        attention = dict(self._by_model("attention", _ATTENTION_FILES))
-        attention |= dict(self._by_model("compute", _ATTENTION_FILES))
+        compute, attention = dict(self._by_model("compute", _COMPUTE_FILES)), self._attention
         names = sorted({*compute, *(key for key in attention if key[1])})
         return tuple(
             CorpusEntry(*key, compute.get(key), attention.get(key) or attention.get((key[0], ""))) for key in names
         )
+
+    @cached_property
+    def _attention(self) -> dict[tuple[str, str], Path]:
+        shared = dict(self._by_model("attention", _ATTENTION_FILES))
+        return shared | dict(self._by_model("compute", _ATTENTION_FILES))
 
     @property
     def networks(self) -> tuple[str, ...]:
@@ -84,7 +87,8 @@ class VidurCorpus:
         """A row for each hardware and model: which of the project's systems and models they stand for, TP, rows, fault.
 
         Columns: hardware, model (text), systems, models (lists of text), tensor_parallel (list of int64), compute_rows,
-        attention_rows (int64, null where there is no file) and fault (text, empty where every file can be read).
+        attention_rows (int64, those of the model's heads; null where there is no file) and fault (text, empty where
+        every file can be read).
         """
         import polars as pl
 
@@ -146,9 +150,15 @@ class VidurCorpus:
             known = sorted({one.hardware for one in self.entries})
             raise unknown_name("hardware", hardware, known)
         found = next((one for one in of_hardware if model in stands_for(one.model, MODELS)), None)
-        if found is None:
+        return found or self._of_attention_alone(of_hardware, model)
+
+    def _of_attention_alone(self, of_hardware: list[CorpusEntry], model: str) -> CorpusEntry:
+        """A model that only the attention file of its hardware may have: the file names no model, its heads decide."""
+        known = next((name for name in MODELS if model in stands_for(name, MODELS)), None)
+        shared = self._attention.get((of_hardware[0].hardware, ""))
+        if known is None or shared is None:
             raise unknown_name("model", model, [one.model for one in of_hardware])
-        return found
+        return CorpusEntry(of_hardware[0].hardware, known, None, shared)
 
     def _network_file(self, network: str | None, name: str) -> Path | None:
         path = None if network is None else self.root / "network" / network / name
@@ -166,6 +176,13 @@ def _only(key: str, chosen: Any, rows: ProfileRows | None) -> Any:
     return values[0]
 
 
+def _heads(compute: ProfileRows) -> dict[str, Any]:
+    """The heads of a compute file's model, as an attention file has them; empty where it is of several."""
+    columns = {"n_embd": "n_embd", "n_head": "n_q_head", "n_kv_head": "n_kv_head"}
+    values = {name: compute.distinct(column) for column, name in columns.items()}
+    return {name: found[0] for name, found in values.items()} if all(len(v) == 1 for v in values.values()) else {}
+
+
 def _row(entry: CorpusEntry) -> dict[str, Any]:
     row: dict[str, Any] = {
         "hardware": entry.hardware,
@@ -177,6 +194,7 @@ def _row(entry: CorpusEntry) -> dict[str, Any]:
         "fault": "",
     }
     tensor_parallel: set[int] = set()
+    heads: dict[str, Any] = {}
     for kind, path in (("compute", entry.compute), ("attention", entry.attention)):
         if path is None:
             continue
@@ -185,6 +203,7 @@ def _row(entry: CorpusEntry) -> dict[str, Any]:
         except BlueprintError as error:
             row["fault"] = f"{row['fault']} {error}".strip()
             continue
-        row[f"{kind}_rows"] = len(rows.table)
-        tensor_parallel.update(rows.distinct("num_tensor_parallel_workers"))
+        row[f"{kind}_rows"] = rows.count(heads)
+        tensor_parallel.update(rows.distinct("num_tensor_parallel_workers", heads))
+        heads = _heads(rows)
     return {**row, "tensor_parallel": sorted(tensor_parallel)}

@@ -14,13 +14,14 @@ from ...mapping import TransformerInferenceMappingSpec
 from ...system import SystemProfile
 from ...workload import TransformerModelSpec, step_statistics
 from ..lowering import lower
-from .names import SYSTEMS, stands_for
+from .names import NETWORKS, SYSTEMS, stands_for
 from .topology import DATATYPE
 
 
 def hardware_system(hardware_name: str) -> SystemProfile | None:
-    """The first system that a hardware's name may stand for; None where the project has none."""
-    known = (name for name in stands_for(hardware_name, SYSTEMS) if name in system_names())
+    """The first system that a hardware's or a network's name may stand for; None where the project has none."""
+    names = (*stands_for(hardware_name, SYSTEMS), *stands_for(hardware_name, NETWORKS))
+    known = (name for name in names if name in system_names())
     return next((load_system(name) for name in known), None)
 
 

@@ -39,6 +39,8 @@ REFUSED: Final = {"attention_residual": _ONE_ADD, "branch_add": _ONE_ADD}
 UNTIMED: Final = ("final_norm", "lm_head", "lm_head_all_gather")
 """Components that Vidur has no operator for."""
 
+UNTIMED_REASON: Final = "no column: Vidur does not time it"
+
 COMPONENT_OF: Final = {
     **{operator: component for component, operator in _COMPUTE.items()},
     "attn_kv_cache_save": "kv_save",
@@ -55,6 +57,8 @@ def operator_of(component: str, is_prefill: bool) -> str | None:
 
     `component` is a component's name or, as it stands in a file, an operator's. Raises `UnknownNameError`.
     """
+    if not isinstance(component, str):
+        raise _unknown(component)
     if component in OPERATORS:
         return component
     if component == "attention_core":
@@ -63,10 +67,15 @@ def operator_of(component: str, is_prefill: bool) -> str | None:
         return "attn_kv_cache_save"
     if component in REFUSED or component in UNTIMED:
         return None
-    operator = {**_COMPUTE, **_COLLECTIVES}.get(component) if isinstance(component, str) else None
+    operator = {**_COMPUTE, **_COLLECTIVES}.get(component)
     if operator is None:
         raise _unknown(component)
     return operator
+
+
+def name_of(component: str) -> str:
+    """The component that is meant by its name or an operator's."""
+    return COMPONENT_OF.get(component, component)
 
 
 def _unknown(component: object) -> UnknownNameError:

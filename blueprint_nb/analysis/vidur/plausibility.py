@@ -1,8 +1,8 @@
 """Whether a measured time can be one, by what the component had to do on that machine.
 
 The bounds are wide: they catch a wrong unit and a column that physics rules out, not a slow kernel. In the files they
-were tried on (A100, H100, A40; ten operators) no time is more than 5 times the roofline and 100 µs over it, and none is
-less than 0.74 of it, a microsecond allowed for the timer.
+were tried on (A100, H100, A40; ten operators) no time is more than 5 times the roofline and 120 µs on top, and none is
+less than 0.7 of it, a microsecond allowed for the timer.
 """
 
 from __future__ import annotations
@@ -14,17 +14,23 @@ from ...cost import ComponentActivity
 from ...cost.analytical import compute_seconds, memory_seconds
 from ...errors import UnsupportedError
 from ...system import SystemProfile
-from ...units import format_decimal, format_seconds, three_digits
+from ...units import GIGA, format_decimal, format_seconds, three_digits
 from .reference import VidurReference
 
 _SLOWEST: Final = 10.0
-_LAUNCH_SECONDS: Final = 200e-6
-"""Latency that no small kernel passes, whatever its work."""
+_UNITS: Final = 150
+"""Where a system does not say how many compute units it has. Attention without split-KV may keep all but one idle."""
+
+_LAUNCH_SECONDS: Final = 50e-6
+"""Latency that no small kernel passes, whatever its work: 20 µs in the files above."""
 
 _FASTEST: Final = 4.0
 """Caches give a few times the bandwidth of HBM, and a kernel may skip the masked half of the scores."""
 
 _TIMER_SECONDS: Final = 1e-6
+
+_SLOWEST_MESSAGE: Final = 30.0
+_MESSAGE_LATENCY_SECONDS: Final = 1e-3
 
 _SMALLEST_RELIABLE_BYTES: Final = 2_000_000
 """Below it the all-reduce files are erratic: 25 to 60 µs with jumps."""
@@ -37,7 +43,7 @@ def judged(
     if found.state != "matched" or found.seconds is None:
         return found
     if activity.collective is not None:
-        return _judged_collective(found, int(activity.message_bytes))
+        return _judged_collective(found, int(activity.message_bytes), system)
     if system is None:
         return found
     traffic = int(activity.read_bytes) + int(activity.write_bytes)
@@ -48,27 +54,34 @@ def judged(
         return found
     memory = float(memory_seconds(traffic, system.memory, uses_curves=False))
     least = max(compute, memory)
-    seconds, work = found.seconds, _work(activity, traffic)
-    if seconds > _SLOWEST * least + _LAUNCH_SECONDS:
-        return _flagged(found, f"{format_seconds(seconds)} for {work} is {three_digits(seconds / least)} times", system)
-    if seconds + _TIMER_SECONDS < least / _FASTEST:
-        return _flagged(found, f"{format_seconds(seconds)} for {work} is {three_digits(seconds / least)} times", system)
+    seconds = found.seconds
+    slowest = _SLOWEST if activity.component != "attention_core" else float(system.compute_units or _UNITS)
+    if not least / _FASTEST - _TIMER_SECONDS <= seconds <= slowest * least + _LAUNCH_SECONDS:
+        return _flagged(found, _work(activity, traffic), least, system)
     if seconds + _TIMER_SECONDS < memory:
         rate = format_decimal(traffic / seconds, "B/s")
         return replace(found, note=f"{rate}, more than the HBM of {system.name} gives: read from a cache")
     return found
 
 
-def _judged_collective(found: VidurReference, message_bytes: int) -> VidurReference:
+def _judged_collective(found: VidurReference, message_bytes: int, system: SystemProfile | None) -> VidurReference:
     if message_bytes >= _SMALLEST_RELIABLE_BYTES:
-        return found
-    reason = (
-        f"unreliable: messages below 2 MB were timed erratically, this one has {format_decimal(message_bytes, 'B')}"
-    )
+        return found if system is None or found.seconds is None else _judged_message(found, message_bytes, system)
+    reason = f"unreliable: messages below 2 MB were timed erratically, this one has {message_bytes:,} B"
     return replace(found, state="flagged", reason=reason)
 
 
-def _flagged(found: VidurReference, what: str, system: SystemProfile) -> VidurReference:
+def _judged_message(found: VidurReference, message_bytes: int, system: SystemProfile) -> VidurReference:
+    rates = [tier.bandwidth_gb_per_s * GIGA for tier in system.network]
+    least, most = message_bytes / max(rates), message_bytes / min(rates)
+    if least / _FASTEST <= (found.seconds or 0.0) <= _SLOWEST_MESSAGE * most + _MESSAGE_LATENCY_SECONDS:
+        return found
+    return _flagged(found, format_decimal(message_bytes, "B"), least, system)
+
+
+def _flagged(found: VidurReference, work: str, least_seconds: float, system: SystemProfile) -> VidurReference:
+    seconds = found.seconds or 0.0
+    what = f"{format_seconds(seconds)} for {work} is {three_digits(seconds / least_seconds)} times"
     reason = f"ruled out by physics: {what} what {system.name} needs at its peak"
     return replace(found, state="flagged", reason=f"{reason}; is the column in milliseconds?")
 

@@ -17,8 +17,9 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import InvalidInputError, nearest, shown
-from ...evidence.vidur import ProfileTable
+from ...evidence.vidur import PHASE_OF, ProfileTable
 from ...units import format_count
+from ..oracle import require_open_oracle
 from .reference import VidurReference, not_covered
 
 _SORTED_BY: Final = {
@@ -43,9 +44,25 @@ class ProfileRows:
         """The file's name."""
         return Path(self.table.file).name
 
-    def has_times(self, name: str) -> bool:
-        """Whether any row holds a time of the operator."""
-        return name in self.table.milliseconds and not np.isnan(self.table.milliseconds[name]).all()
+    def times(self, name: str, like: Mapping[str, Any]) -> bool | None:
+        """Whether the rows that are `like` time the operator, rightly or not; None where there is no such row.
+
+        A cell that is empty or 0 means that there is nothing to time.
+        """
+        if not self.table.keys.keys() >= like.keys():
+            return None
+        rows = self._select(like)
+        if not len(rows):
+            return None
+        if name not in self.table.milliseconds:
+            return False
+        faults = self.table.faults.get(name, {})
+        wrong = (row in faults and not _is_zero(faults[row].got) for row in rows.tolist())
+        return not bool(np.isnan(self.table.milliseconds[name][rows]).all()) or any(wrong)
+
+    def count(self, like: Mapping[str, Any]) -> int:
+        """How many rows are `like`."""
+        return len(self._select(like)) if self.table.keys.keys() >= like.keys() else 0
 
     def distinct(self, key: str, like: Mapping[str, Any] | None = None) -> list[Any]:
         """Every value of a key column, sorted, in the rows that are `like`; none where the file lacks a column."""
@@ -57,11 +74,15 @@ class ProfileRows:
     def find(self, component: str, name: str, key: Mapping[str, Any], longest_tokens: int = 0) -> VidurReference:
         """The reference of operator `name` at `key`, from rows whose `max_model_len` is at least `longest_tokens`.
 
-        A key may leave out a column in which the rows it selects agree.
+        A key may leave out a column in which the rows it selects agree. Raises `OracleError` while an estimate is
+        being made.
         """
+        require_open_oracle()
         if name not in self.table.milliseconds:
+            if name in PHASE_OF and "is_prefill" not in self.table.keys:
+                return not_covered(component, f"no column: {self.name} has no is_prefill to match", name)
             return not_covered(component, f"no column: {self.name} has no time_stats.{name}.median", name)
-        dimensions = {column: value for column, value in key.items() if column != _EMBEDDING_ONLY or name == "emb"}
+        dimensions = _dimensions(name, key)
         if missing := [column for column in dimensions if column not in self.table.keys]:
             return not_covered(component, f"no column: {self.name} has no {missing[0]} to match", name)
         rows = self._select(dimensions)
@@ -107,6 +128,12 @@ class ProfileRows:
                 return column
         return None
 
+    def completed(self, name: str, key: Mapping[str, Any]) -> dict[str, Any]:
+        """`key` with the columns it left out, as the first row that it selects for operator `name` has them."""
+        rows = self._select(_dimensions(name, key))
+        first = {} if not len(rows) else {column: values[rows[0]] for column, values in self.table.keys.items()}
+        return {column: int(v) if isinstance(v, np.integer) else v for column, v in {**first, **key}.items()}
+
     def _nearest_miss(self, dimensions: Mapping[str, Any]) -> str:
         """What no row has: one column's value where that is enough, else the whole key."""
         for column, value in dimensions.items():
@@ -139,6 +166,11 @@ class ProfileRows:
         return replace(found, state="flagged", reason=reason)
 
 
+def _dimensions(name: str, key: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of `key` that matter to operator `name`."""
+    return {column: value for column, value in key.items() if column != _EMBEDDING_ONLY or name == "emb"}
+
+
 def checked_key(key: Mapping[str, Any], rows: ProfileRows) -> dict[str, Any]:
     """The columns of `key` that select rows, as a file holds them.
 
@@ -164,9 +196,10 @@ def checked_key(key: Mapping[str, Any], rows: ProfileRows) -> dict[str, Any]:
 def backend_name(value: object) -> str:
     """An attention backend without the name of its enum. Raises `InvalidInputError`."""
     text = getattr(value, "name", value)
-    if not isinstance(text, str) or not text:
+    name = text.rpartition(".")[2].strip() if isinstance(text, str) else ""
+    if not name:
         raise InvalidInputError("attention_backend", got=shown(value), rule="must be text, such as 'FLASH_ATTENTION'")
-    return text.rpartition(".")[2]
+    return name
 
 
 def _checked_value(name: str, kind: str, value: Any) -> Any:
@@ -178,9 +211,16 @@ def _checked_value(name: str, kind: str, value: Any) -> Any:
         whole = int(value) if isinstance(value, (float, np.floating, np.bool_)) else operator.index(value)
         if whole != value or not 0 <= whole < 2**63:
             raise ValueError
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # someone else's __index__ may raise anything
         raise InvalidInputError(f"key.{name}", got=shown(value), rule="must be an integer from 0") from None
     return whole
+
+
+def _is_zero(cell: str) -> bool:
+    try:
+        return float(cell) == 0.0
+    except ValueError:
+        return False
 
 
 def _text(value: Any) -> str:

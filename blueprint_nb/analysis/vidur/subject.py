@@ -34,17 +34,34 @@ class Subject:
 
     def compute_key(self) -> dict[str, Any]:
         """The step as a compute file has it. num_tokens = Σ sequences · query tokens."""
-        model = self.model
         key = {
+            **self.block_key,
+            "num_tensor_parallel_workers": self.mapping.tensor_parallel,
+            "num_tokens": self.plan.statistics["tokens"],
+        }
+        return key if self.model.vocab_size is None else {**key, "vocab_size": self.model.vocab_size}
+
+    @property
+    def block_key(self) -> dict[str, Any]:
+        """The block as a compute file has it, whatever the step."""
+        model = self.model
+        return {
             "n_embd": model.hidden_size,
             "n_expanded_embd": model.feedforward_size,
             "n_head": model.attention_heads,
             "n_kv_head": model.key_value_heads,
             "use_gated_mlp": int(model.mlp == "gated"),
-            "num_tensor_parallel_workers": self.mapping.tensor_parallel,
-            "num_tokens": self.plan.statistics["tokens"],
         }
-        return key if model.vocab_size is None else {**key, "vocab_size": model.vocab_size}
+
+    @property
+    def heads_key(self) -> dict[str, Any]:
+        """The heads as an attention file has them, whatever the step."""
+        model = self.model
+        return {
+            "n_embd": model.hidden_size,
+            "n_q_head": model.attention_heads,
+            "n_kv_head": model.key_value_heads,
+        }
 
     def attention_key(self, backend: str, block_size: int) -> dict[str, Any] | None:
         """The step as an attention file has it; None for a step of several groups, which no file has.
@@ -55,9 +72,7 @@ class Subject:
             return None
         group = self.plan.workload.groups[0]
         return {
-            "n_embd": self.model.hidden_size,
-            "n_q_head": self.model.attention_heads,
-            "n_kv_head": self.model.key_value_heads,
+            **self.heads_key,
             "block_size": block_size,
             "num_tensor_parallel_workers": self.mapping.tensor_parallel,
             "batch_size": group.count,
@@ -70,9 +85,10 @@ class Subject:
     def collective_key(self, ranks: int, message_bytes: int, tier: int) -> Mapping[str, Any]:
         """A message as a network file has it.
 
-        Tier 0 is the box. Over another tier, a group that fits in a box has one device in each, a larger one fills
-        its boxes.
+        A tier that reaches no farther than tier 0 is within the box. Over a wider one, a group that fits in a box has
+        one device in each, a larger one fills its boxes.
         """
         box = self.system.network[0].max_ranks
-        in_each = ranks if tier == 0 else (box if ranks > box else 1)
+        within = self.system.network[tier].max_ranks <= box
+        in_each = ranks if within else (box if ranks > box else 1)
         return {"size": message_bytes, "num_workers": ranks, "devices_per_node": in_each}

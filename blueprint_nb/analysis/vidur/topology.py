@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from .names import MODELS, SYSTEMS, stands_for
+from .names import MODELS, NETWORKS, SYSTEMS, stands_for
 from .rows import ProfileRows
 from .subject import Subject
 
 DATATYPE: Final = "float16"
 """Of all of Vidur's profiles."""
 
+_WITH_KV_HEADS: Final = ("qkv_projection", "rope", "kv_save", "attention_core")
+
 NOT_CLAIMED: Final = "not-claimed-by-raw-component-profile-alignment"
-SAME_BLOCK: Final = "claimed-by-matching-residual-topology"
+CONSISTENT: Final = "consistent-with-the-columns-of-the-compute-profile"
+REFUSED: Final = "refused-other-residual-topology"
 
 
 def identity_fault(subject: Subject, model_name: str) -> str | None:
@@ -38,11 +41,15 @@ def hardware_fault(subject: Subject, hardware_name: str) -> str | None:
 def block_fault(subject: Subject, compute: ProfileRows) -> str | None:
     """Why a compute file of another residual topology can't be compared; None where it can.
 
-    A file does not declare its topology: only that `post_attention_layernorm` is missing hints at parallel residuals.
+    A file does not declare its topology: only that the model's rows have no `post_attention_layernorm` hints at
+    parallel residuals.
     """
-    parallel_file = not compute.has_times("post_attention_layernorm")
     if subject.model.is_reference or not compute.table.milliseconds:
         return None
+    timed = compute.times("post_attention_layernorm", subject.block_key)
+    if timed is None:
+        return None
+    parallel_file = not timed
     if parallel_file and subject.model.residual == "serial":
         seen = f"{compute.name} has no post_attention_layernorm, as of parallel residuals"
         return f"other topology: {seen}, and {subject.model.name} is serial"
@@ -54,7 +61,10 @@ def block_fault(subject: Subject, compute: ProfileRows) -> str | None:
 
 def component_fault(subject: Subject, component: str) -> str | None:
     """Why one component can't be compared though its file can; None where it can."""
-    model = subject.model
+    model, ranks = subject.model, subject.mapping.tensor_parallel
+    if component in _WITH_KV_HEADS and ranks > model.key_value_heads:
+        repeated = f"TP {ranks} repeats the {model.key_value_heads} KV heads of {model.name}"
+        return f"refused by policy: {repeated}, and a profile does not say how its kernels did"
     if component == "rope" and model.rotary_size not in (None, model.attention_head_size):
         rotated = f"{model.name} rotates {model.rotary_size} of {model.attention_head_size} elements"
         return f"refused by policy: Vidur's RoPE rotates whole heads, and {rotated}"
@@ -63,6 +73,15 @@ def component_fault(subject: Subject, component: str) -> str | None:
     return None
 
 
-def topology_equivalence(subject: Subject) -> str:
-    """What may be said of the block that the profile was measured on."""
-    return NOT_CLAIMED if subject.model.is_reference else SAME_BLOCK
+def network_fault(subject: Subject, network_name: str) -> str | None:
+    """Why no collective timed on `network_name` can be compared; None where it can."""
+    if subject.system.name in stands_for(network_name, NETWORKS):
+        return None
+    return f"other hardware: timed on {network_name}, whose network does not stand for that of {subject.system.name}"
+
+
+def topology_equivalence(subject: Subject, model_name: str, compute: ProfileRows | None) -> str:
+    """What may be said of the block that a profile was measured on: at most that its columns don't contradict it."""
+    if subject.model.is_reference or compute is None or identity_fault(subject, model_name):
+        return NOT_CLAIMED
+    return REFUSED if block_fault(subject, compute) else CONSISTENT
