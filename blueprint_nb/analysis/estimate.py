@@ -30,6 +30,8 @@ from .verdict import Verdict, verdict_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from .vidur import VidurProfileBaseline
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -185,15 +187,16 @@ class Estimate:
         """Inputs, digests, figures, and the plans of prefill and last decode step, as canonical JSON."""
         return canonical_json(estimate_content(self))
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
+    def report(self, path: str | os.PathLike[str], baseline: VidurProfileBaseline | None = None) -> Path:
         """Writes the self-contained HTML report; returns its path.
 
-        Raises `MissingExtraError` without the extra `notebook`, `InvalidInputError` for what is no path, and
+        It compares components with `baseline`, or with the slice that ships with the project. Raises
+        `MissingExtraError` without the extra `notebook`, `InvalidInputError` for what is no path, and
         `OutputError` where it can't be written.
         """
         from ..report import write_report
 
-        return write_report(self, path)
+        return write_report(self, path, baseline)
 
     def _over_contexts(self, seconds: Any) -> Any:
         shape = self.decode_contexts.shape

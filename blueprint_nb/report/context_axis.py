@@ -27,15 +27,16 @@ def is_early(context: int, first: int, last: int) -> bool:
     return context - first < _EARLY * (last - first)
 
 
-def context_axis(first: int, last: int, *, label: str = TITLE) -> alt.X:
+def context_axis(first: int, last: int, *, label: str = TITLE, most_ticks: int = 24) -> alt.X:
     """x by `context_tokens`, whole tokens at its ticks."""
     if is_wide(first, last):
+        powers = _powers_of_two(first, last)
         scale = alt.Scale(type="log", base=2, domain=[first, last], nice=False)
-        axis = alt.Axis(values=_powers_of_two(first, last), format=",d", title=label, **_EVERY_SECOND)
+        axis = alt.Axis(values=powers[:: -(-len(powers) // most_ticks)], format=",d", title=label, **_EVERY_SECOND)
     else:
         margin = 1 if first == last else 0
         scale = alt.Scale(domain=[first - margin, last + margin], nice=False, zero=False)
-        axis = alt.Axis(tickMinStep=1, tickCount=8, format=",d", title=label)
+        axis = alt.Axis(tickMinStep=1, tickCount=min(8, most_ticks), format=",d", title=label)
     return alt.X("context_tokens:Q", scale=scale, axis=axis)
 
 

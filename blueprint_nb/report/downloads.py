@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from dataclasses import dataclass
 from typing import Final
@@ -10,14 +12,19 @@ from urllib.parse import quote
 import numpy as np
 import polars as pl
 
+from .._canonical import canonical_json
 from ..analysis import Estimate, RequestInputs
 from ..analysis.frames import component_frame
 from ..analysis.step import step_of
+from ..validation import VidurExperimentReport
 from .saved_inputs import saved_inputs
 from .thinning import kept_indices
 
 _MOST_STEPS: Final = 4_096
 """Steps in a link; with its digest, one takes about 110 bytes of a page that stays under 1.5 MB."""
+
+_LONGEST_PLAIN: Final = 40_000
+"""Characters of JSON in a link; a longer text is packed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,28 @@ def inputs_download(inputs: RequestInputs) -> Download:
     """The inputs, to compute everything again."""
     text = json.dumps(saved_inputs(inputs), indent=1, sort_keys=True)
     return Download("Inputs as JSON", "inputs.json", f"data:application/json;charset=utf-8,{quote(text)}")
+
+
+def errors_download(report: VidurExperimentReport, most: int) -> Download:
+    """Every component of every case, with digests and provenance; of so many cases as `most` characters can hold."""
+    content = report.content
+    text = canonical_json(content)
+    if len(text) <= min(most, _LONGEST_PLAIN):
+        return Download(
+            "Errors as JSON", "errors.json", f"data:application/json;charset=utf-8,{quote(text, safe=',:')}"
+        )
+    packed, names = _packed(text), list(dict.fromkeys(case["case"] for case in content["cases"]))
+    kept = names
+    while len(packed) > most and len(kept) > 1:
+        kept = [names[index] for index in kept_indices(len(names), int(len(kept) * 0.9 * most / len(packed)) or 1)]
+        packed = _packed(canonical_json({**content, "cases": [c for c in content["cases"] if c["case"] in set(kept)]}))
+    of = "" if len(kept) == len(names) else f"{len(kept):,} of the {len(names):,} cases' "
+    label = f"{of}errors as JSON, packed"
+    return Download(f"{label[:1].upper()}{label[1:]}", "errors.json.gz", f"data:application/gzip;base64,{packed}")
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
 def _csv(label: str, file_name: str, frame: pl.DataFrame) -> Download:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,6 +13,7 @@ import altair as alt
 import vl_convert as vlc
 from markupsafe import Markup
 
+from .page_svg import page_svg
 from .theme import ReportChart
 
 
@@ -38,12 +38,12 @@ def figure(id: str, chart: ReportChart, caption: str, hint: str = "", *, still: 
     # No reader of the page needs the address of the schema.
     spec.pop("$schema")
     svg = vlc.vegalite_to_svg((chart if still is None else still).to_json(), vl_version=_version())
-    return Figure(id, caption, hint, json_for_script(spec), Markup(_own_ids(svg, id)))
+    return Figure(id, caption, hint, json_for_script(spec), Markup(page_svg(svg, id)))
 
 
 def json_for_script(value: Any) -> Markup:
     """`value` as JSON that no HTML parser can leave: every <, > and & is escaped."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
@@ -57,13 +57,3 @@ def vega_bundle() -> str:
 def _version() -> str:
     """The version of Vega-Lite that this Altair writes, as vl-convert names it."""
     return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-
-
-def _own_ids(svg: str, prefix: str) -> str:
-    """Clips and gradients under names of this drawing alone: Vega counts them through the life of its process."""
-    names: dict[str, str] = {}
-
-    def renamed(match: re.Match[str]) -> str:
-        return match[1] + names.setdefault(match[2], f"{prefix}-{len(names)}")
-
-    return re.sub(r'(id="|url\(#)((?:clip|gradient)[\w-]*)', renamed, svg)

@@ -17,7 +17,7 @@ from .theme import INK, TOO_LONG, TOO_SHORT, Table, data, layered, title
 
 _NAME_WIDTH: Final = 150
 _ROW_HEIGHT: Final = 25
-_WIDEST_CELL: Final = 150
+_NARROWEST_CELL, _WIDEST_CELL = 48, 150
 _ROOM_FOR_WORDS: Final = 76
 _DEEPEST: Final = 0.6
 MEAN_ROW: Final = "Component MAPE"
@@ -31,7 +31,9 @@ def error_heat(
     cases = cases_of(comparisons)
     rows = [row for one in comparisons for row in _rows(one, cases)]
     order = _order(comparisons)
-    panel = min(_WIDEST_CELL * len(cases), (width - 12 * (len(modes) - 1)) // len(modes))
+    panel = min(
+        _WIDEST_CELL * len(cases), max(_NARROWEST_CELL * len(cases), (width - 12 * (len(modes) - 1)) // len(modes))
+    )
     if panel / len(cases) < _ROOM_FOR_WORDS:
         rows = [{**row, "error": "–"} if row["state"] == "not-covered" else row for row in rows]
     base = alt.Chart(data(rows)).encode(y=_names(order, rows), x=_cases(cases))
@@ -42,7 +44,7 @@ def error_heat(
     )
     header = alt.Header(title=None, labelFontSize=12, labelFontWeight=600, labelColor=INK, labelAnchor="start")
     chart: alt.FacetChart = layers.facet(column=alt.Column("mode:N", sort=modes, header=header), spacing=12)
-    said = "error in % of the measured time · blue: estimate too short · red: too long"
+    said = "error in % of the measured time · blue: estimate too short · orange: too long"
     outside = (
         [f"{OUTSIDE.strip()} outside the block, in no subtotal and no mean"] if any(OUTSIDE in n for n in order) else []
     )

@@ -22,23 +22,26 @@ FEW_CASES: Final = 5
 
 _PANEL_HEIGHT: Final = 84
 _PANEL_WIDTH: Final = 150
-_Y_AXIS: Final = 52
 _GAP: Final = 16
+_MOST_TICKS: Final = 5
 _REACH: Final = 1.1
 """Half of the axis in lengths of 100 %: lines at −100 % keep clear of the frame."""
 
 
 def error_lines(
-    report: VidurExperimentReport, *, width: int = 640, hover: bool = True
+    report: VidurExperimentReport, *, width: int = 640, hover: bool = True, most_points: int = 1_500
 ) -> alt.FacetChart | alt.VConcatChart | None:
-    """Errors of all cases in one view; None where nothing is compared. `hover` shows a point's figures."""
+    """Errors of all cases in one view; None where nothing is compared.
+
+    `hover` shows a point's figures; lines are thinned to `most_points` in all.
+    """
     by_phase = {phase: found for phase in PHASES if (found := of_phase(report, phase))}
     everything = [one for found in by_phase.values() for one in found]
     if not everything:
         return None
     if len(cases_of(everything)) <= FEW_CASES:
         return finished(error_heat(everything, width, hover=hover))
-    parts = [_part(phase, found, width, hover) for phase, found in by_phase.items()]
+    parts = [_part(phase, found, width, hover, most_points) for phase, found in by_phase.items()]
     if len(parts) == 1:
         return finished(parts[0])
     both: alt.VConcatChart = alt.VConcatChart(vconcat=parts, spacing=36).resolve_legend(
@@ -47,16 +50,16 @@ def error_lines(
     return finished(both)
 
 
-def _part(phase: str, found: Sequence[CaseComparison], width: int, hover: bool) -> alt.FacetChart:
+def _part(phase: str, found: Sequence[CaseComparison], width: int, hover: bool, most_points: int) -> alt.FacetChart:
     if len(cases_of(found)) <= FEW_CASES:
         return error_heat(found, width, hover=hover, of=f"{phase.capitalize()}: error")
-    return _panels(phase, found, width, hover)
+    return _panels(phase, found, width, hover, most_points)
 
 
-def _panels(phase: str, found: Sequence[CaseComparison], width: int, hover: bool) -> alt.FacetChart:
+def _panels(phase: str, found: Sequence[CaseComparison], width: int, hover: bool, most_points: int) -> alt.FacetChart:
     axis = axis_of(cases_of(found), phase)
     lines = lines_of(found, axis)
-    rows = line_rows(lines)
+    rows = line_rows(lines, most_points)
     layers = layered(_layers(_base(rows, axis), found, rows, hover), width=_panel_width(width), height=_PANEL_HEIGHT)
     header = alt.Header(title=None, labelFontSize=12, labelFontWeight=600, labelColor=INK, labelAnchor="start")
     chart: alt.FacetChart = layers.facet(
@@ -65,16 +68,17 @@ def _panels(phase: str, found: Sequence[CaseComparison], width: int, hover: bool
         spacing=_GAP,
     ).resolve_axis(x="independent")
     heading = f"{phase.capitalize()}: error of each component over the {axis.title}"
-    return chart.properties(title=title(heading, *_reading(lines)))
+    points = alt.FlattenTransform(flatten=list(LISTS))
+    return chart.properties(title=title(heading, *_reading(lines)), transform=[points])
 
 
 def _columns(width: int) -> int:
-    return max(1, (width - _Y_AXIS + _GAP) // (_PANEL_WIDTH + _GAP))
+    return max(1, (width + _GAP) // (_PANEL_WIDTH + _GAP))
 
 
 def _panel_width(width: int) -> int:
     columns = _columns(width)
-    return max(40, (width - _Y_AXIS - _GAP * (columns - 1)) // columns)
+    return max(_PANEL_WIDTH // 2, (width - _GAP * (columns - 1)) // columns)
 
 
 def _reading(lines: Lines) -> list[str]:
@@ -84,9 +88,8 @@ def _reading(lines: Lines) -> list[str]:
 
 def _base(rows: Table, axis: Axis) -> alt.Chart:
     tokens = [count for row in rows for count in row["context_tokens"]]
-    x = context_axis(min(tokens), max(tokens), label=axis.title)
-    base = alt.Chart(data(rows)).transform_flatten(list(LISTS))
-    chart: alt.Chart = base.encode(x=x, y=_errors(), detail="series:N")
+    x = context_axis(min(tokens), max(tokens), label=axis.title, most_ticks=_MOST_TICKS)
+    chart: alt.Chart = alt.Chart(data(rows)).encode(x=x, y=_errors(), detail="series:N")
     return chart
 
 

@@ -119,7 +119,8 @@ def case_errors(report: VidurExperimentReport, case: str) -> CaseErrors:
 def case_title(case: VidurExperimentCase) -> str:
     """What a case estimates, in words."""
     context = format_count(case.context_tokens)
-    step = f"Prefill of {context} tokens" if case.phase == "prefill" else f"Decode step at context {context}"
+    tokens = f"{context} token{'' if case.context_tokens == 1 else 's'}"
+    step = f"Prefill of {tokens}" if case.phase == "prefill" else f"Decode step at context {context}"
     mapping = case.mapping
     stages = f", PP {mapping.pipeline_parallel}" if mapping.pipeline_parallel > 1 else ""
     return f"{step}, batch {format_count(case.batch_size)}, TP {mapping.tensor_parallel}{stages}"

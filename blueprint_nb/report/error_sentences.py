@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..analysis.vidur import topology_equivalence
 from ..analysis.vidur.topology import NOT_CLAIMED
 from ..ir.text import short
 from ..units import format_count
@@ -16,7 +15,7 @@ FLAGS: Final = ("oracle_read_during_lowering", "oracle_read_during_costing", "fi
 
 _LONGEST_REVISION: Final = 20
 
-_CLAIM: Final = (
+CLAIM: Final = (
     "Compared are kernel times of single components, on one device and without launch gaps: no host, no queue, no "
     "whole request."
 )
@@ -24,7 +23,7 @@ _CLAIM: Final = (
 
 def report_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
     """What was measured, what the comparison claims, and the means of each mode."""
-    return (measured_sentence(report), _CLAIM, *topology_sentences(report), frozen_sentence(report), *means(report))
+    return (measured_sentence(report), CLAIM, *topology_sentences(report), frozen_sentence(report), *means(report))
 
 
 def measured_sentence(report: VidurExperimentReport) -> str:
@@ -45,9 +44,9 @@ def shortened(revision: str) -> str:
 
 def topology_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
     """Whether the profiled block is said to be the estimated one, where anything of it is compared."""
-    compared = (one.frozen.subject for one in report.comparisons if one.matched)
-    said = dict.fromkeys(topology_equivalence(subject) for subject in compared)
-    return tuple(_topology(one) for one in said)
+    rows = zip(report.cases["topology_equivalence"].to_list(), report.comparisons, strict=True)
+    said = dict.fromkeys(_topology(text, one.frozen.case.model.is_reference) for text, one in rows if one.matched)
+    return tuple(said)
 
 
 def frozen_sentence(report: VidurExperimentReport) -> str:
@@ -64,11 +63,15 @@ def means(report: VidurExperimentReport) -> tuple[str, ...]:
     return tuple(_mean(row) for row in report.means.to_dicts())
 
 
-def _topology(equivalence: str) -> str:
-    if equivalence == NOT_CLAIMED:
+def _topology(equivalence: str, is_reference: bool) -> str:
+    if is_reference:
         said = "The template dense-mha stands for no real block: that the profiled one has its topology is not claimed"
+    elif equivalence == NOT_CLAIMED:
+        said = "Nothing tells the topology of the profiled block: that it is the estimated one's is not claimed"
+    elif equivalence.startswith("refused"):
+        said = "The profiled block has other residuals than the estimated one: its compute rows are not compared"
     else:
-        said = "The profiled block has the residuals of the estimated one, as far as its columns tell"
+        said = "The profile's columns do not contradict the residuals of the estimated block; more they do not tell"
     return f"{said} (topology_equivalence = {equivalence})."
 
 

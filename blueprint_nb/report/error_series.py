@@ -25,7 +25,6 @@ MOST_SERIES: Final = 12
 LISTS: Final = ("context_tokens", "end", "estimate", "reference", "error")
 """Of a row of a line: one entry a point."""
 
-_MOST_POINTS: Final = 1_500
 _MOST_DOTS: Final = 240
 _FEWEST: Final = 3
 _MOST_NAMED: Final = 8
@@ -54,12 +53,12 @@ def said_of_lines(lines: Lines) -> str:
     return f"a line for each of {named}" + (" …" if len(series) > _MOST_NAMED else "")
 
 
-def line_rows(lines: Lines) -> Table:
+def line_rows(lines: Lines, most_points: int) -> Table:
     """A row for each line of each component, its points in lists: tokens, error and the figures behind it."""
     drawn = set(_drawn(lines))
     shown = {key: line for key, line in lines.items() if key[1] in drawn}
     panels = len({point.component for line in shown.values() for _, one in line for point in _compared(one)})
-    most = max(_FEWEST, _MOST_POINTS // (panels * len(shown)))
+    most = max(_FEWEST, most_points // (panels * len(shown)))
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for (mode, series), line in shown.items():
         for tokens, one in _thinned(line, most):

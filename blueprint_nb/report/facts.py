@@ -96,12 +96,13 @@ def system_sources(estimate: Estimate) -> list[tuple[str, str, str]]:
     return [(path, f"{value:,.12g}", system.source_of(path) or "no source given") for path, value in system.figures()]
 
 
-def limits(estimate: Estimate) -> list[str]:
-    """What the figures leave out."""
+def limits(estimate: Estimate, is_compared: bool) -> list[str]:
+    """What the figures leave out; `is_compared` is whether any component was held against a measurement."""
     inputs = estimate.inputs
+    tested = "was tested for single components only" if is_compared else "was not tested for this request"
     found = [
         "Derived, not measured. Every figure follows from counted operations, bytes and messages and from the "
-        "system's own figures; how far off it is was not tested for this request.",
+        f"system's own figures; how far off it is {tested}.",
         _scope(estimate),
         "Serial composition: components run one after the other, communication does not overlap with computation, "
         "and the stages of a pipeline work on one batch in turn.",

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import jinja2
-
 from ..analysis import Estimate, RequestInputs
 from ..analysis.mapping_faults import mapping_faults
 from ..analysis.mapping_table import mapping_table
+from ..analysis.vidur import VidurProfileBaseline
 from ..units import format_count
-from ..version import __version__
+from ..validation import error_report
 from .charts import component_chart, component_slider_chart, decode_latency_chart, mapping_chart, memory_chart
 from .component_table import ComponentRow, component_table
 from .downloads import component_download, decode_download, inputs_download, mapping_download
-from .embedding import Figure, figure, json_for_script, vega_bundle
+from .embedding import Figure, figure, json_for_script
+from .error_section import IN_REPORT, error_section
 from .facts import digest_facts, headline_facts, input_facts, limits, model_sources, system_sources
 from .mapping_rows import MOST_DEVICES, mapping_rows
 from .memory_rows import ALL_PARTS, memory_rows
 from .saved_inputs import ELEMENT_ID, saved_inputs
+from .shell import rendered
 from .step_rows import NO_DECODE, step_rows
 
 _WIDTH: Final = 760
@@ -30,17 +31,12 @@ _FORMULAS: Final = "A bar shows its formulas under the pointer."
 _SLIDER: Final = f"The slider chooses the context. {_FORMULAS}"
 
 
-def page(estimate: Estimate) -> str:
-    """The whole HTML text."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("blueprint_nb.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+def page(estimate: Estimate, baseline: VidurProfileBaseline | None = None) -> str:
+    """The whole HTML text; its errors are against `baseline`, or against the slice that ships with the project."""
+    errors = error_section(error_report(estimate, baseline), IN_REPORT)
+    return rendered(
+        "report.html.j2", {**_content(estimate), "errors": errors, "limits": limits(estimate, errors.is_compared)}
     )
-    return environment.get_template("report.html.j2").render(_content(estimate))
 
 
 def _content(estimate: Estimate) -> dict[str, Any]:
@@ -49,8 +45,7 @@ def _content(estimate: Estimate) -> dict[str, Any]:
     memory_head, memory_body = memory_rows(estimate)
     downloads = [component_download(estimate), mapping_download(mappings), inputs_download(inputs)]
     return {
-        "model": inputs.model.name,
-        "system": inputs.system.name,
+        "title": f"{inputs.model.name} on {inputs.system.name}",
         "verdict": estimate.verdict,
         "has_decode": estimate.has_decode,
         "no_decode": NO_DECODE,
@@ -67,15 +62,12 @@ def _content(estimate: Estimate) -> dict[str, Any]:
         "most_devices": MOST_DEVICES,
         "illegal": _illegal_mappings(inputs),
         "most_explained": _MOST_EXPLAINED,
-        "limits": limits(estimate),
         "digests": digest_facts(estimate),
         "model_sources": model_sources(estimate),
         "system_sources": system_sources(estimate),
         "downloads": [decode_download(estimate), *downloads] if estimate.has_decode else downloads,
-        "version": __version__,
         "saved_id": ELEMENT_ID,
         "saved": json_for_script(saved_inputs(inputs)),
-        "vega": vega_bundle(),
     }
 
 

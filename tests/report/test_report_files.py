@@ -16,7 +16,7 @@ from blueprint_nb.report.saved_inputs import saved_inputs
 @pytest.fixture
 def quick(monkeypatch) -> str:
     """A page that costs nothing, where only the file matters."""
-    monkeypatch.setattr(write, "render_report", lambda estimate: "a page")
+    monkeypatch.setattr(write, "render_report", lambda estimate, baseline: "a page")
     return "a page"
 
 
@@ -97,7 +97,7 @@ def test_a_page_that_fails_midway_leaves_the_old_file(tmp_path, estimate_of, mon
     path = tmp_path / "report.html"
     path.write_text("old")
 
-    def broken(estimate: bp.Estimate) -> str:
+    def broken(estimate: bp.Estimate, baseline: object) -> str:
         raise RuntimeError("midway")
 
     monkeypatch.setattr(write, "render_report", broken)
@@ -123,7 +123,7 @@ def test_a_missing_library_names_the_extra(tmp_path, estimate_of, monkeypatch, m
 
 @pytest.mark.parametrize("path", [5, None, ["report.html"], b"report.html"])
 def test_what_is_no_path_is_refused_before_a_page_is_made(estimate_of, monkeypatch, path):
-    monkeypatch.setattr(write, "render_report", lambda estimate: pytest.fail("a page was made"))
+    monkeypatch.setattr(write, "render_report", lambda estimate, baseline: pytest.fail("a page was made"))
     with pytest.raises(InvalidInputError) as caught:
         estimate_of("one_step").report(path)
     assert str(caught.value) == f"path must be a path as text. Got {path!r}."

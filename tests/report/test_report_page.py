@@ -137,7 +137,8 @@ def test_styles_ask_for_nothing_either(page_of):
 def test_every_table_and_a_drawing_of_every_chart_are_there_without_scripts(html_of, page_of, case):
     html = re.sub(r"<script\b.*?</script>", "", html_of(case), flags=re.DOTALL)
     places = html.count("data-chart=")
-    assert places == (3 if case == "one_token" else 5)
+    # Only the decode step at context 129 of Phi-2 has been measured, and with it its errors have a chart.
+    assert places == {"one_token": 3, "dense_with_drop": 6}.get(case, 5)
     assert html.count("<noscript><svg") == places
     assert len(page_of(case).rows("Mappings")) > 1
     assert len(page_of(case).rows("Prefill")) > 1

@@ -1,0 +1,110 @@
+"""Many cases at a glance: the means of each mode, a line for each case, and the words for where nothing is compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..units import format_count
+from ..validation import VidurExperimentReport
+from ..validation.comparison import CaseComparison
+from .error_rows import NO_ERROR, CaseErrors, case_errors, case_names
+from .error_table import heading
+from .error_words import size_percent
+from .thinning import kept_indices
+
+_MOST_REASONS: Final = 4
+_OF_ANOTHER: Final = ("other model", "other hardware")
+
+
+@dataclass(frozen=True, slots=True)
+class MeanLine:
+    """A mode over all cases."""
+
+    mode: str
+    subtotal: str
+    component: str
+    worst: str
+    coverage: str
+    cases: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A case in a line. Tuples have a text for each mode."""
+
+    name: str
+    coverage: str
+    subtotal: tuple[str, ...]
+    mape: tuple[str, ...]
+    worst: tuple[str, ...]
+
+    @property
+    def by_mode(self) -> list[tuple[str, str, str]]:
+        """(subtotal, mean, worst) of each mode."""
+        return list(zip(self.subtotal, self.mape, self.worst, strict=True))
+
+
+def mean_lines(report: VidurExperimentReport) -> tuple[MeanLine, ...]:
+    """A line for each mode."""
+    return tuple(_mean(row) for row in report.means.to_dicts())
+
+
+def case_lines(report: VidurExperimentReport, most: int) -> tuple[CaseLine, ...]:
+    """A line for each case, or for `most` of them, evenly chosen."""
+    names = case_names(report)
+    return tuple(_line(case_errors(report, names[index])) for index in kept_indices(len(names), most))
+
+
+def nothing_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
+    """Why nothing at all is compared; empty where anything is."""
+    if any(one.matched for one in report.comparisons):
+        return ()
+    kinds = {reason.partition(":")[0] for one in report.comparisons for reason in _reasons(one)}
+    if kinds & set(_OF_ANOTHER):
+        return (_not_at_hand(report),)
+    said = dict.fromkeys(sentence for name in case_names(report) for sentence in case_errors(report, name).sentences)
+    more = [f"{format_count(len(said) - _MOST_REASONS)} more reasons are in the download."]
+    return (*list(said)[:_MOST_REASONS], *(more if len(said) > _MOST_REASONS else []))
+
+
+def _not_at_hand(report: VidurExperimentReport) -> str:
+    cases = [one.case for one in report.frozen.cases]
+    asked = _any_of(dict.fromkeys(f"{case.model.name} on {case.hardware.name}" for case in cases))
+    baseline = report.baseline
+    return (
+        f"No measured profile of {asked} is at hand: nothing of this estimate was compared. The profile at hand is of "
+        f"{baseline.model_name} on {baseline.hardware_name}; what is missing is neither interpolated nor borrowed from "
+        "another machine. blueprint_nb.analysis.VidurCorpus reads other profiles."
+    )
+
+
+def _any_of(names: dict[str, None]) -> str:
+    listed = list(names)
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
+
+
+def _reasons(one: CaseComparison) -> list[str]:
+    return [component.reference.reason for component in one.in_block]
+
+
+def _mean(row: dict[str, Any]) -> MeanLine:
+    cases, compared = row["case_count"], row["compared_case_count"]
+    return MeanLine(
+        mode=row["mode"],
+        subtotal=size_percent(row["subtotal_mape_percent"]),
+        component=size_percent(row["component_mape_percent"]),
+        worst=size_percent(row["component_max_percent"]),
+        coverage=size_percent(100 * row["coverage"]),
+        cases=format_count(cases) if compared == cases else f"{format_count(compared)} of {format_count(cases)}",
+    )
+
+
+def _line(errors: CaseErrors) -> CaseLine:
+    return CaseLine(
+        name=heading(errors),
+        coverage=errors.coverage,
+        subtotal=tuple(cell.error for cell in errors.subtotal.cells),
+        mape=errors.mape,
+        worst=errors.worst if errors.is_compared else tuple(NO_ERROR for _ in errors.modes),
+    )

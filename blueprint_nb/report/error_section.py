@@ -1,0 +1,111 @@
+"""How wrong an estimate may be, as a section of a page: means, all cases in one view, some of them as tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..units import format_count
+from ..validation import VidurExperimentReport
+from .downloads import Download, errors_download
+from .embedding import Figure, figure
+from .error_lines import error_lines
+from .error_overview import CaseLine, MeanLine, case_lines, mean_lines, nothing_sentences
+from .error_provenance import provenance_facts
+from .error_rows import case_errors, case_names
+from .error_sentences import CLAIM, frozen_sentence, topology_sentences
+from .error_table import CaseTable, case_table
+from .facts import Fact
+from .thinning import kept_indices
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a page has room for."""
+
+    tables: int
+    """Cases up to which each has its table."""
+    tables_of_many: int
+    """Tables where there are more cases than that."""
+    listed: int
+    """Cases in the list."""
+    points: int
+    """Of all lines together."""
+    download: int
+    """Characters of the packed download."""
+    origin_of_nothing: bool
+    """Whether it also says where the measurements come from that nothing was compared with."""
+
+
+IN_REPORT: Final = Room(tables=3, tables_of_many=2, listed=32, points=700, download=30_000, origin_of_nothing=False)
+"""A report has other sections, and all of it stays under 1.5 MB."""
+
+ON_PAGE: Final = Room(tables=12, tables_of_many=4, listed=200, points=2_000, download=450_000, origin_of_nothing=True)
+"""Of the page of an experiment."""
+
+_WIDTH: Final = 700
+_HINT: Final = "Point at a component for estimate, measured time and formula."
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSection:
+    """What the template shows. Where nothing is compared it is words alone."""
+
+    nothing: tuple[str, ...]
+    """Why nothing is compared; empty where anything is."""
+    modes: tuple[str, ...]
+    means: tuple[MeanLine, ...]
+    figure: Figure | None
+    tables: tuple[CaseTable, ...]
+    listed: tuple[CaseLine, ...]
+    """Every case, or so many as a page has room for; empty where each has its table."""
+    case_count: str
+    left_out: str
+    """What the section does not show; empty where it shows everything."""
+    claims: tuple[str, ...]
+    provenance: tuple[Fact, ...]
+    download: Download | None
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether any component of any case has a reference to rely on."""
+        return not self.nothing
+
+
+def error_section(report: VidurExperimentReport, room: Room) -> ErrorSection:
+    """The section of `report`, as far as there is room."""
+    names = case_names(report)
+    nothing = nothing_sentences(report)
+    most = room.tables if len(names) <= room.tables else room.tables_of_many
+    chosen = [] if nothing else [names[index] for index in kept_indices(len(names), most)]
+    lines = case_lines(report, room.listed) if len(chosen) < len(names) and not nothing else ()
+    has_origin = room.origin_of_nothing or not nothing
+    return ErrorSection(
+        nothing=nothing,
+        modes=tuple(dict.fromkeys(one.mode for one in report.comparisons)),
+        means=mean_lines(report),
+        figure=None if nothing else _figure(report, room.points),
+        tables=tuple(case_table(case_errors(report, name)) for name in chosen),
+        listed=lines,
+        case_count=format_count(len(names)),
+        left_out="" if nothing else _left_out(len(chosen), len(lines), len(names)),
+        claims=(CLAIM, *topology_sentences(report), frozen_sentence(report)) if has_origin else (),
+        provenance=tuple(provenance_facts(report)) if has_origin else (),
+        download=errors_download(report, room.download) if has_origin else None,
+    )
+
+
+def _figure(report: VidurExperimentReport, points: int) -> Figure | None:
+    drawn, still = (error_lines(report, width=_WIDTH, hover=hover, most_points=points) for hover in (True, False))
+    # The section has the id "errors".
+    return None if drawn is None else figure("all-errors", drawn, "Error of each component.", _HINT, still=still)
+
+
+def _left_out(tables: int, lines: int, cases: int) -> str:
+    if tables == cases:
+        return ""
+    listed = "all are listed below" if lines == cases else f"{format_count(lines)} are listed below"
+    return (
+        f"{format_count(tables)} of {format_count(cases)} cases have a table here and {listed}, evenly chosen by their "
+        "place; means are over all of them."
+    )

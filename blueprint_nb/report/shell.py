@@ -1,0 +1,24 @@
+"""What every page shares: the template's environment, the version, and Vega. Needs vl-convert and Jinja2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from ..version import __version__
+from .embedding import vega_bundle
+
+
+def rendered(template: str, content: Mapping[str, Any]) -> str:
+    """The HTML text of a page; `content` has at least its `title`."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("blueprint_nb.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(template).render({**content, "version": __version__, "vega": vega_bundle()})

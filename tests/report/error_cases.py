@@ -1,0 +1,91 @@
+"""Experiments to report on, each made once."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from vidur_profiles import baseline, case, write
+
+from blueprint_nb.analysis import VidurProfileBaseline, load_slice
+from blueprint_nb.catalog import profiles_folder
+from blueprint_nb.validation import VidurExperimentCase, VidurExperimentReport, run_vidur_experiment
+
+PHI_2 = "phi-2-dense-mha"
+GOLDEN = {"decode b1 c33": ("decode", 33), "decode b1 c129": ("decode", 129), "prefill b1 128": ("prefill", 128)}
+MARKUP = '<b onclick="x()">\'&</b>'
+
+
+def phi_2(name: str, phase: str, context_tokens: int, **changes: object) -> VidurExperimentCase:
+    return case(name, **{"model": PHI_2, "phase": phase, "context_tokens": context_tokens, **changes})
+
+
+@lru_cache
+def golden() -> VidurExperimentReport:
+    return run_vidur_experiment([phi_2(name, *step) for name, step in GOLDEN.items()], load_slice())
+
+
+@lru_cache
+def nothing() -> VidurExperimentReport:
+    """The slice is of Phi-2; nothing of Llama-2-7b is in it."""
+    return run_vidur_experiment([case("decode 129"), case("decode 33", context_tokens=33)], load_slice())
+
+
+@lru_cache
+def one_mode() -> VidurExperimentReport:
+    """The A40 has no efficiency curves, so that only peak-only can be estimated on it."""
+    return run_vidur_experiment(
+        [phi_2("decode 129", "decode", 129, hardware="a40_48g")], altered({}, hardware_name="a40")
+    )
+
+
+@lru_cache
+def odd() -> VidurExperimentReport:
+    """Its norm took 9 ms, its MLP up a quarter of the estimate; its name is markup."""
+    ms = {"input_layernorm": 9.0, "mlp_up_proj": 0.018}
+    return run_vidur_experiment([phi_2(MARKUP, "prefill", 128)], altered(ms))
+
+
+@lru_cache
+def many() -> VidurExperimentReport:
+    """Forty prefills and forty decode steps, of lengths and contexts that are all measured."""
+    tokens = [8 * step for step in range(1, 41)]
+    folder = Path(tempfile.mkdtemp())
+    (compute,), (attention,) = rows("mlp.csv", is_one=True), rows("attention.csv", is_one=True)
+    at = {"time_stats.attn_prefill.median": "", "time_stats.attn_decode.median": 0.01}
+    measured = baseline(
+        model_name="microsoft/phi-2",
+        compute_csv=write(folder / "mlp.csv", [{**compute, "num_tokens": count} for count in [1, *tokens]]),
+        attention_csv=write(
+            folder / "attention.csv",
+            [{**attention, **at, "is_prefill": False, "prefill_chunk_size": 0, "kv_cache_size": n} for n in tokens],
+        ),
+    )
+    prefills = [phi_2(f"prefill {count}", "prefill", count) for count in tokens]
+    return run_vidur_experiment([*prefills, *(phi_2(f"decode {n + 1}", "decode", n + 1) for n in tokens)], measured)
+
+
+def compared(ms: dict[str, object], *, attention: bool = True) -> VidurExperimentReport:
+    """A decode step against the slice with other times of some operators, with or without its attention file."""
+    return run_vidur_experiment([phi_2("decode 129", "decode", 129)], altered(ms, attention=attention))
+
+
+def altered(ms: dict[str, object], *, attention: bool = True, **identity: str) -> VidurProfileBaseline:
+    """The slice, with other times of some operators."""
+    folder = Path(tempfile.mkdtemp())
+    changes = {f"time_stats.{operator}.median": value for operator, value in ms.items()}
+    compute = [{**row, **changes} for row in rows("mlp.csv")]
+    return baseline(
+        compute_csv=write(folder / "mlp.csv", compute),
+        attention_csv=write(folder / "attention.csv", rows("attention.csv")) if attention else None,
+        **{"model_name": "microsoft/phi-2", **identity},
+    )
+
+
+def rows(name: str, *, is_one: bool = False) -> list[dict[str, object]]:
+    """Of a file of the slice."""
+    with (profiles_folder() / "vidur" / "phi2_a100_tp1" / name).open(encoding="utf-8") as file:
+        found: list[dict[str, object]] = list(csv.DictReader(file))
+    return found[:1] if is_one else found
