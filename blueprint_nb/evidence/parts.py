@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, NamedTuple
 
 from pydantic import StringConstraints
 
-from .._canonical import Digested
+from .._canonical import Digested, digest
 from .._canonical import content as json_content
 from .._schema import Count, Text
 from ..errors import BlueprintError, IntegrityError, UnsupportedError, os_reason
@@ -122,20 +122,17 @@ def read_manifest(path: Path) -> PartManifest:
     try:
         read = json.loads(path.read_bytes())
         stated, values = read["digest"], read["manifest"]
-        if isinstance(values["format"], int) and values["format"] > FORMAT:
-            raise _too_new(path, values["format"])
-        manifest = PartManifest(**values)
-    except UnsupportedError:
-        raise
-    except BlueprintError as error:
-        raise IntegrityError(f"{path}, {error.field}", got=error.got, rule=error.rule, next_step=_RESTORE) from None
+        if digest(values) != stated or values["observations"] != path.stem:
+            raise IntegrityError(str(path), rule="does not match its digest", next_step=_RESTORE)
+        if values["format"] != FORMAT:
+            raise _other_format(path, values["format"])
+        return PartManifest(**values)
     except OSError as error:
         raise IntegrityError(str(path), rule=f"can't be read: {os_reason(error)}", next_step=_RESTORE) from None
+    except BlueprintError:
+        raise
     except (ValueError, TypeError, KeyError):
         raise IntegrityError(str(path), rule="is no manifest of a part", next_step=_RESTORE) from None
-    if (manifest.digest, manifest.observations) != (stated, path.stem):
-        raise IntegrityError(str(path), rule="does not match its digest", next_step=_RESTORE)
-    return manifest
 
 
 def verified_content(root: Path, manifest: PartManifest) -> bytes:
@@ -168,9 +165,9 @@ def parquet_folder(root: Path) -> Path:
     return root / "parts"
 
 
-def _too_new(path: Path, format: int) -> UnsupportedError:
+def _other_format(path: Path, format: object) -> UnsupportedError:
     rule = f"is of format {format}, and this version reads format {FORMAT}"
-    return UnsupportedError(str(path), rule=rule, next_step="Use a newer version of blueprint-nb.")
+    return UnsupportedError(str(path), rule=rule, next_step="Use another version of blueprint-nb.")
 
 
 def manifest_path(root: Path, observations: str) -> Path:

@@ -1,4 +1,7 @@
-"""A profile to read: `profile.read(text)` gives the table, `profile.refusal(text)` the message of the refusal."""
+"""A profile to read: `profile.read(text)` gives the table, `profile.refusal(text)` the message of the refusal.
+
+And an empty performance database.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from blueprint_nb.errors import ProfileError
+from blueprint_nb.evidence import PerformanceDatabase
 from blueprint_nb.evidence.vidur import ProfileTable, read_profile
 
 COLLECTIVE = "size,num_workers,devices_per_node,time_stats.all_reduce.median"
@@ -57,3 +61,9 @@ def profile(tmp_path: Path) -> Profile:
 def shared_profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
     """For properties, whose examples overwrite one file."""
     return Profile(tmp_path_factory.mktemp("profiles") / "profile.csv")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> PerformanceDatabase:
+    """An empty one."""
+    return PerformanceDatabase.create(tmp_path / "evidence")

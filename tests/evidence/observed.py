@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
+import pytest
 
+from blueprint_nb.errors import BlueprintError
 from blueprint_nb.evidence import observation_frame
 
 IDENTITY: dict[str, Any] = {
@@ -38,3 +42,16 @@ def observed(count: int = 1, *, family: str = "gemm", **changes: Any) -> pl.Data
     columns = {name: changes.pop(name) for name in list(changes) if isinstance(changes[name], list)}
     columns.setdefault("record", [f"made.csv:{line}" for line in range(2, count + 2)])
     return observation_frame(columns, **{**IDENTITY, "family": family, **SHAPES[family], **changes})
+
+
+def sha(number: int) -> str:
+    """A digest of a file that there is not."""
+    return f"{number:064x}"
+
+
+def refused(call: Callable[[], object]) -> str:
+    """The message of the error of ours that `call` raises, which survives pickling."""
+    with pytest.raises(BlueprintError) as caught:
+        call()
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    return str(caught.value)
