@@ -24,8 +24,8 @@ _PANEL_HEIGHT: Final = 84
 _PANEL_WIDTH: Final = 150
 _GAP: Final = 16
 _MOST_TICKS: Final = 5
-_REACH: Final = 1.1
-"""Half of the axis in lengths of 100 %: lines at −100 % keep clear of the frame."""
+_REACH: Final = 1.18
+"""Half of the axis in lengths of 100 %: lines and marks at 100 % keep clear of the frame."""
 
 
 def error_lines(
@@ -121,14 +121,14 @@ def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover
         cut = base.transform_filter(f"datum.end >= {FULL_PERCENT}")
         mark = cut.mark_point(shape="triangle-up", filled=True, size=34, opacity=1, aria=False)
         layers.append(mark.encode(color=colour))
-    return [*layers, _answering(base)] if hover else layers
+    return [*layers, _answering(base, any(row["series"] for row in rows))] if hover else layers
 
 
-def _answering(base: alt.Chart) -> alt.Chart:
+def _answering(base: alt.Chart, has_series: bool) -> alt.Chart:
     tooltip = [
         alt.Tooltip("component:N", title="component"),
         alt.Tooltip("mode:N", title="cost mode"),
-        alt.Tooltip("series:N", title="case"),
+        *([alt.Tooltip("series:N", title="line")] if has_series else []),
         alt.Tooltip("context_tokens:Q", title="tokens", format=",d"),
         alt.Tooltip("formula:N", title="error"),
     ]

@@ -6,9 +6,10 @@ from typing import Any
 import error_cases
 import pytest
 
+from blueprint_nb.analysis import load_slice
 from blueprint_nb.report.charts import error_bars, error_lines
 from blueprint_nb.report.error_rows import case_errors, case_names
-from blueprint_nb.validation import VidurExperimentReport
+from blueprint_nb.validation import VidurExperimentReport, run_vidur_experiment
 
 REPORTS = {
     "golden": error_cases.golden,
@@ -39,6 +40,10 @@ def found(value: Any, key: str) -> list[Any]:
     if isinstance(value, dict):
         return [*([value[key]] if key in value else []), *(x for item in value.values() for x in found(item, key))]
     return [x for item in value for x in found(item, key)] if isinstance(value, list) else []
+
+
+def tooltip_titles(spec: dict[str, Any]) -> set[str]:
+    return {tip["title"] for tips in found(spec, "tooltip") if isinstance(tips, list) for tip in tips}
 
 
 def test_bars_have_a_row_for_each_component_and_the_subtotal_apart():
@@ -134,6 +139,17 @@ def test_many_cases_are_lines_over_tokens_and_over_context():
     core = next(row for row in lines if row["component"] == "Attention core" and row["mode"] == "peak-only")
     assert core["context_tokens"] == [8 * step + 1 for step in range(1, 41)]
     assert len(core["end"]) == len(core["error"]) == 40
+
+
+def test_a_point_names_its_line_only_where_there_are_several():
+    one = spec_of(error_lines(error_cases.many()))
+    steps = [(batch, context) for batch in (1, 128) for context in range(2, 6)]
+    cases = [error_cases.phi_2(f"{b} at {c}", "decode", c, batch_size=b) for b, c in steps]
+    two = spec_of(error_lines(run_vidur_experiment(cases, load_slice())))
+    assert "line" not in tooltip_titles(one)
+    assert "line" in tooltip_titles(two)
+    assert two["title"]["subtitle"][-1] == "a line for each of batch 1; batch 128"
+    assert {row["series"] for table in tables(two) for row in table} == {"batch 1", "batch 128"}
 
 
 def test_tokens_are_logarithmic_where_they_span_much():
