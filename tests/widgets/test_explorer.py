@@ -154,7 +154,7 @@ def test_the_mapping_table_marks_the_current_mapping(explorer):
     assert marked.startswith('<td class="bp-numeric">8</td><td class="bp-numeric">1</td>')
 
 
-@pytest.mark.parametrize("tab", ["Latency", "Memory", "Components", "Mapping"])
+@pytest.mark.parametrize("tab", ["Latency", "Memory", "Components", "Mapping", "Error"])
 def test_one_generated_token_has_no_decode_step_and_no_error(tab):
     explorer = Explorer(generated_tokens=1, tab=tab)
     assert "no decode step" in explorer.verdict.value
@@ -237,7 +237,7 @@ def test_a_hostile_name_is_escaped_everywhere(texts_of):
     explorer.panel.prompt_tokens.box.value = 10**9
     with explorer.errors.catching():
         raise InvalidInputError(HOSTILE, rule=HOSTILE)
-    for title in ("Memory", "Components", "Mapping", "Latency"):
+    for title in ("Memory", "Components", "Mapping", "Error", "Latency"):
         explorer.result.titles.value = title
         texts = texts_of(explorer)
         assert any(html.escape(HOSTILE) in text for text in texts)
@@ -259,7 +259,7 @@ def test_a_start_that_is_not_legal_is_an_error_in_the_cell():
 
 
 def test_an_unknown_tab_is_an_error_that_names_the_known_ones():
-    with pytest.raises(InvalidInputError, match="tab must be Components, Latency, Mapping or Memory"):
+    with pytest.raises(InvalidInputError, match="tab must be Components, Error, Latency, Mapping or Memory"):
         Explorer(tab="Speed")
 
 

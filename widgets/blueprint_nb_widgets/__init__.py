@@ -1,5 +1,6 @@
-"""The explorer: controls and charts over the engine `blueprint_nb`, for JupyterLab."""
+"""The explorer and its error table: controls and charts over the engine `blueprint_nb`, for JupyterLab."""
 
+from .error_table import VidurErrorTable
 from .explorer import Explorer
 
-__all__ = ["Explorer"]
+__all__ = ["Explorer", "VidurErrorTable"]

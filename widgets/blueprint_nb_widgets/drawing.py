@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import ipywidgets
+
 from blueprint_nb import Estimate
 
 CHART_HEIGHT = 285
@@ -46,7 +48,9 @@ class Tab(ABC):
     title: str
     has_phases = False
     """Whether it shows either prefill or decode."""
+    view: ipywidgets.Widget | None = None
+    """What it draws on, where that is not the chart and the table which the tabs share."""
 
     @abstractmethod
-    def draw(self, estimate: Estimate, look: Look) -> Drawing:
-        """The chart and the table."""
+    def draw(self, estimate: Estimate, look: Look) -> Drawing | None:
+        """The chart and the table; None where it has drawn on its own view."""

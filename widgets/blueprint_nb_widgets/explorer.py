@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import ipywidgets
 
 from blueprint_nb import Estimate, SystemProfile, TransformerModelSpec, load_model, load_system
+from blueprint_nb.analysis import VidurProfileBaseline
 from blueprint_nb.catalog import model_names, system_names
 from blueprint_nb.errors import one_of
 
+from .baselines import Baselines
 from .components_tab import ComponentsTab
 from .debounce import Debounce
 from .error_line import ErrorLine
+from .error_tab import ErrorTab
 from .footer import footer_html
 from .latency_tab import LatencyTab
 from .look import style_sheet
@@ -33,8 +37,10 @@ from .verdict_bar import verdict_html
 class Explorer(ipywidgets.VBox):
     """Shows itself as the last expression of a cell.
 
-    Every argument is a start value; `mode` None takes the best that the system has figures for. Raises as
-    `blueprint_nb.estimate` where the start is not legal; later on, controls offer what is legal only.
+    Every argument but the last is a start value; `mode` None takes the best that the system has figures for.
+    `baselines` are measured profiles for the tab Error, which takes the first that fits model and system; None is the
+    slice that ships. Raises as `blueprint_nb.estimate` where the start is not legal; later on, controls offer what is
+    legal only.
     """
 
     def __init__(
@@ -50,7 +56,9 @@ class Explorer(ipywidgets.VBox):
         datatype: str = "float16",
         mode: str | None = None,
         tab: str = "Latency",
+        baselines: Sequence[VidurProfileBaseline] | None = None,
     ) -> None:
+        self._baselines = Baselines(baselines)
         self._models = Shelf[TransformerModelSpec](model_names(), load_model, model)
         self._systems = Shelf[SystemProfile](system_names(), load_system, system)
         state = ExplorerState(
@@ -89,7 +97,8 @@ class Explorer(ipywidgets.VBox):
     def _make_parts(self, tab: str) -> tuple[Any, ...]:
         self.errors = ErrorLine()
         self.panel = Panel(self._moved, self._models.names, self._systems.names)
-        tabs = {one.title: one for one in (LatencyTab(), MemoryTab(), ComponentsTab(), MappingTab())}
+        views = (LatencyTab(), MemoryTab(), ComponentsTab(), MappingTab(), ErrorTab(self._baselines))
+        tabs = {one.title: one for one in views}
         self.result = ResultView(tabs, one_of("tab", tab, tabs), self._turned)
         self.pin = Pin(lambda: self._estimate, self._turned)
         self.report = ReportButton(lambda: self._estimate, self.errors)

@@ -1,7 +1,6 @@
-"""The tabs, and the one chart and one table that all of them share.
+"""The tabs, and the one chart and one table that all share but those with a view of their own.
 
-A chart instance carries 0.9 MB of JavaScript, and the old drawing should stay until the new one is there: so there is
-one, whose chart is replaced in place, and only the tab in front is drawn.
+Only the tab in front is drawn.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import altair
 import ipywidgets
 
 from blueprint_nb import Estimate
 
+from .chart_box import ChartBox
 from .drawing import DEFAULT_WIDTH, Look, Tab
 from .width_probe import WidthProbe
 
@@ -30,14 +29,14 @@ class ResultView(ipywidgets.VBox):
         self.titles.add_class("bp-tabs")
         self.phases = ipywidgets.ToggleButtons(options=_PHASES, value="decode")
         self.phases.add_class("bp-phases")
-        self.chart_box = ipywidgets.Box()
-        self.chart_box.add_class("bp-chart")
+        self.chart_box = ChartBox()
         self.table = ipywidgets.HTML()
         self.table.add_class("bp-table-box")
         bar = ipywidgets.HBox((self.titles, self.phases))
         bar.add_class("bp-tab-bar")
         self.probe = WidthProbe()
-        self._views = ipywidgets.VBox((self.chart_box, self.table))
+        own = (tab.view for tab in self._tabs.values() if tab.view is not None)
+        self._views = ipywidgets.VBox((self.chart_box, self.table, *own))
         self._views.add_class("bp-views")
         super().__init__((bar, self.probe, self._views))
         self.add_class("bp-result")
@@ -52,18 +51,12 @@ class ResultView(ipywidgets.VBox):
         return self._tabs[self.titles.value]
 
     def draw(self, estimate: Estimate, pinned: Estimate | None) -> None:
-        """Draws the tab in front, replacing chart and table in place."""
+        """Draws the tab in front in place of what was there."""
         look = Look(pinned=pinned, phase=self.phases.value, width=self.probe.width or DEFAULT_WIDTH)
         drawing = self.tab.draw(estimate, look)
-        self._show_chart(drawing.chart)
-        self.table.value = drawing.table
-
-    def _show_chart(self, chart: Any) -> None:
-        if self.chart_box.children:
-            self.chart_box.children[0].chart = chart
-        else:
-            altair.JupyterChart.enable_offline()
-            self.chart_box.children = (altair.JupyterChart(chart),)
+        if drawing is not None:
+            self.chart_box.show(drawing.chart)
+            self.table.value = drawing.table
 
     def _turn(self, change: Any) -> None:
         self._show_front()

@@ -1,0 +1,106 @@
+"""The errors of one case as HTML: a row for each component, a bar for each error, the subtotal apart from the means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from blueprint_nb.report.error_bars import FULL_PERCENT
+from blueprint_nb.report.error_rows import CaseErrors
+from blueprint_nb.report.error_table import MIDDLE, Bar, TableCell, TableRow, case_table
+from blueprint_nb.report.mode_style import is_hollow, mode_colour
+
+from .markup import escape, span
+
+
+def errors_html(errors: CaseErrors) -> str:
+    """The table of a case and what is to say about it; where no component was measured, that alone."""
+    table = case_table(errors)
+    said = sentences_html("said", errors.sentences)
+    if all(row.state == "not-covered" for row in table.rows):
+        return f'<div class="bp-errors-title">{escape(table.heading)}</div>{said}'
+    modes = errors.modes
+    rows = "".join(_row(row, modes) for row in table.rows)
+    summary = "".join(_summary(name, texts) for name, texts in table.summary)
+    return (
+        f'<table class="bp-table bp-errors"><caption>{_caption(table.heading)}</caption>{_head(modes)}{rows}'
+        f'<tbody class="bp-subtotal"><tr>{_name(table.subtotal)}{_numbers(table.subtotal, modes)}</tr></tbody>'
+        f'<tbody class="bp-summary">{summary}</tbody></table>{said}'
+    )
+
+
+def sentences_html(kind: str, sentences: Iterable[str]) -> str:
+    """A paragraph for each, in a box of class `bp-kind`."""
+    return f'<div class="bp-{kind}">' + "".join(f"<p>{_unbroken(sentence)}</p>" for sentence in sentences) + "</div>"
+
+
+def _caption(heading: str) -> str:
+    reading = f"time of one execution · bars from −{FULL_PERCENT:.0f} % to +{FULL_PERCENT:.0f} % of measured"
+    return f'<div class="bp-errors-caption">{span("errors-title", heading)}{span("errors-reading", reading)}</div>'
+
+
+def _head(modes: Sequence[str]) -> str:
+    estimates, errors = (
+        "".join(f'<th scope="col" class="bp-of-{kind}">{escape(mode)}</th>' for mode in modes)
+        for kind in ("estimate", "error")
+    )
+    group = f'<th scope="colgroup" colspan="{len(modes)}">'
+    times = '<col class="bp-col-time">' * (len(modes) + 1)
+    return (
+        f'<colgroup><col class="bp-col-name">{times}<col span="{len(modes)}"></colgroup>'
+        f'<thead><tr><th scope="col" rowspan="2" class="bp-words">component</th>{group}estimate</th>'
+        f'<th scope="col" rowspan="2">measured</th>{group}error</th></tr><tr>{estimates}{errors}</tr></thead>'
+    )
+
+
+def _row(row: TableRow, modes: Sequence[str]) -> str:
+    """What is to know about a measurement has a line of its own below it; why there is none takes its place."""
+    columns = len(modes) + 1
+    about = f'<td class="bp-words bp-about" colspan="{columns}">'
+    if row.state == "not-covered":
+        lines = f"<tr>{_name(row)}{_estimates(row)}{about}{_breakable(f'{row.reference}: {row.words}')}</td></tr>"
+    else:
+        below = f'<tr class="bp-below"><td colspan="{columns}"></td>{about}{_breakable(row.words)}</td></tr>'
+        lines = f"<tr>{_name(row)}{_numbers(row, modes)}</tr>{below if row.words else ''}"
+    return f'<tbody class="bp-{row.state}">{lines}</tbody>'
+
+
+def _summary(name: str, texts: Sequence[str]) -> str:
+    """Figures that no subtotal gives: apart, so that none is taken for its error."""
+    cells = "".join(f'<td class="bp-words">{_unbroken(text)}</td>' for text in texts)
+    return f'<tr><th scope="row" class="bp-words" colspan="{len(texts) + 2}">{escape(name)}</th>{cells}</tr>'
+
+
+def _name(row: TableRow) -> str:
+    return f'<th scope="row" class="bp-words">{escape(row.name)}</th>'
+
+
+def _numbers(row: TableRow, modes: Sequence[str]) -> str:
+    errors = "".join(f"<td>{_error(cell, mode)}</td>" for cell, mode in zip(row.cells, modes, strict=True))
+    return f'{_estimates(row)}<td class="bp-numeric">{escape(row.reference)}</td>{errors}'
+
+
+def _estimates(row: TableRow) -> str:
+    return "".join(f'<td class="bp-numeric">{escape(cell.estimate)}</td>' for cell in row.cells)
+
+
+def _error(cell: TableCell, mode: str) -> str:
+    bar = "" if cell.bar is None else _bar(cell.bar, mode)
+    return f'<div class="bp-signed">{span("number", cell.error)}{bar}</div>'
+
+
+def _bar(bar: Bar, mode: str) -> str:
+    """From the middle, which is no error, to the left or to the right."""
+    left, width = (100 * length / (2 * MIDDLE) for length in (bar.start, bar.length))
+    kinds = [kind for kind, is_so in (("bp-hollow", is_hollow(mode)), ("bp-cut", bar.is_cut)) if is_so]
+    style = f"left:{left:.4g}%;width:{width:.4g}%;--bp-mode:{mode_colour(mode)}"
+    return f'<span class="bp-bar" aria-hidden="true"><i class="{" ".join(kinds)}" style="{style}"></i></span>'
+
+
+def _unbroken(text: str) -> str:
+    """Keeps each figure with its sign of percent."""
+    return escape(text.replace(" %", "\u00a0%"))
+
+
+def _breakable(text: str) -> str:
+    """Long names may break after their dots and underscores."""
+    return escape(text).replace("_", "_<wbr>").replace(".", ".<wbr>")
