@@ -1,10 +1,12 @@
 """Runs notebooks and keeps their outputs and counts: `python tests/notebooks/refresh.py notebooks/*.ipynb`.
 
-What would differ from run to run, or say where it was run, is left out: widget state and views, times, versions.
+What would differ from run to run, or say where it was run, is left out: widget state and views, times, versions. So
+are figures of data that is not part of the project, which a notebook reads where the environment names it.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,5 +40,6 @@ def _write(notebook: Any, path: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.environ.pop("BLUEPRINT_NB_VIDUR_DATA", None)
     for name in sys.argv[1:]:
         refresh(Path(name))

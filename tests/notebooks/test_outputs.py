@@ -57,3 +57,15 @@ def test_no_path_of_a_machine_is_kept(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_stays_small(path):
     assert path.stat().st_size < 200_000
+
+
+def test_no_figure_of_data_outside_the_project_is_kept():
+    path = next(path for path in NOTEBOOKS if path.stem == "02_vidur_error")
+    cells = code_cells(path)
+    first = next(index for index, cell in enumerate(cells) if "BLUEPRINT_NB_VIDUR_DATA" in cell.source)
+    assert [output.text for cell in cells[first:] for output in cell.outputs] == [
+        "BLUEPRINT_NB_VIDUR_DATA is not set: the cells below have no profiles to read.\n",
+        "No coverage to print.\n",
+        "No errors to draw.\n",
+    ]
+    assert not any(MARK in cell.source for cell in cells[first:])
