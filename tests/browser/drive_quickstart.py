@@ -26,6 +26,16 @@ _ALL_CHANGED = f"""before => {{
   return now.chart !== '' && Object.keys(now).every(part => now[part] !== before[part]);
 }}"""
 
+_MEASURED = """() => {
+  const table = document.querySelector('.bp-errors'), bars = [...table.querySelectorAll('.bp-bar i')];
+  return {
+    rows: [...table.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.innerText)),
+    bars: bars.filter(bar => bar.getBoundingClientRect().width > 0).length,
+    charts: [...document.querySelectorAll('.bp-chart')].filter(chart => chart.offsetParent).length,
+    overflow: table.scrollWidth - table.parentElement.clientWidth,
+  };
+}"""
+
 
 def main(browser: str, notebook: Path, scratch: Path) -> None:
     folder = scratch / "notebooks"
@@ -47,7 +57,7 @@ def main(browser: str, notebook: Path, scratch: Path) -> None:
 
 
 def drive(page: Any, address: str, name: str) -> dict[str, Any]:
-    """Run All, then a drag of TP and one of batch."""
+    """Run All, then a drag of TP and one of batch, then the errors of one model and of another."""
     open_notebook(page, address, name)
     run_all(page)
     page.locator(".bp-chart svg.marks").wait_for(timeout=90_000)
@@ -56,12 +66,15 @@ def drive(page: Any, address: str, name: str) -> dict[str, Any]:
     start = page.evaluate(_SEEN)
     tensor_parallel = drag(page, "TP", 1.0, start)
     batch = drag(page, "Batch", 0.6, tensor_parallel)
+    size = int(page.locator(".bp-of-batch_size input[type=number]").input_value())
+    reasons = page.locator(".bp-legal .bp-hint").first.inner_text()
     return {
         "start": start,
         "tensor_parallel": tensor_parallel,
         "batch": batch,
-        "batch_size": int(page.locator(".bp-of-batch_size input[type=number]").input_value()),
-        "reasons": page.locator(".bp-legal .bp-hint").first.inner_text(),
+        "batch_size": size,
+        "reasons": reasons,
+        "measured": measured(page),
         "trouble": page.locator("[data-mime-type='application/vnd.jupyter.stderr'], .bp-error").all_inner_texts(),
     }
 
@@ -83,6 +96,20 @@ def drag(page: Any, label: str, share: float, before: dict[str, str]) -> dict[st
     page.wait_for_function("() => !document.querySelector('.bp-explorer.bp-stale')", timeout=30_000)
     page.wait_for_timeout(500)
     return page.evaluate(_SEEN)  # type: ignore[no-any-return]
+
+
+def measured(page: Any) -> dict[str, Any]:
+    """The tab Error: of the model that nothing was measured of, then of the one that a profile ships of."""
+    page.locator(".bp-tabs button", has_text="Error").click()
+    nothing = page.locator(".bp-nothing").inner_text()
+    page.locator(".bp-of-model select").select_option("phi-2-dense-mha")
+    page.locator(".bp-of-system select").select_option("a100_80g")
+    page.locator(".bp-of-tensor_parallel .noUi-handle").press("Home")
+    page.locator(".bp-of-batch_size input[type=number]").fill("1")
+    page.locator(".bp-of-batch_size input[type=number]").press("Enter")
+    page.locator(".bp-errors caption", has_text="batch 1, TP 1").wait_for(timeout=30_000)
+    page.locator(".bp-error-table .bp-chart svg.marks").wait_for(timeout=30_000)
+    return {"nothing": nothing, **page.evaluate(_MEASURED)}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ import pytest
 
 from blueprint_nb import Estimate, estimate
 from blueprint_nb.report.component_table import component_table
+from blueprint_nb.report.error_rows import case_errors
 from blueprint_nb.units import format_seconds
+from blueprint_nb.validation import error_report
 
 from .offline import can_isolate, run_offline
 
@@ -57,6 +59,31 @@ def test_dragging_the_batch_slider_shows_what_the_engine_says_of_the_batch_in_it
 
 def test_the_line_below_tp_is_visible_and_says_why(seen):
     assert "must divide the 32 attention heads" in seen["reasons"]
+
+
+def test_the_error_tab_says_that_nothing_was_measured_of_the_first_model(seen):
+    assert "No measured profile of llama-3.1-8b on h100_80g_nvl8 is at hand" in seen["measured"]["nothing"]
+
+
+def test_the_error_tab_shows_each_component_beside_its_measured_kernel(seen):
+    estimated = estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=1024, generated_tokens=128)
+    errors = case_errors(error_report(estimated), "decode 1,025")
+    rows = {row[0]: row[1:] for row in seen["measured"]["rows"]}
+    compared = [row for row in errors.rows if row.state == "matched"]
+    assert len(compared) == 8
+    for row in compared:
+        assert rows[row.component] == [
+            *(cell.estimate for cell in row.cells),
+            row.reference,
+            *(cell.error for cell in row.cells),
+        ]
+    assert "not covered: no row: attention.csv" in rows["Attention core"][-1]
+
+
+def test_each_error_has_its_bar_within_the_table_and_one_chart_below(seen):
+    assert seen["measured"]["bars"] == 2 * (8 + 1)
+    assert seen["measured"]["charts"] == 1
+    assert seen["measured"]["overflow"] <= 0
 
 
 def test_nothing_goes_wrong_on_the_way(seen):
