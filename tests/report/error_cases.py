@@ -15,6 +15,7 @@ from blueprint_nb.validation import VidurExperimentCase, VidurExperimentReport, 
 
 PHI_2 = "phi-2-dense-mha"
 GOLDEN = {"decode b1 c33": ("decode", 33), "decode b1 c129": ("decode", 129), "prefill b1 128": ("prefill", 128)}
+Rows = list[dict[str, object]]
 MARKUP = '<b onclick="x()">\'&</b>'
 
 
@@ -52,19 +53,19 @@ def odd() -> VidurExperimentReport:
 def many() -> VidurExperimentReport:
     """Forty prefills and forty decode steps, of lengths and contexts that are all measured."""
     tokens = [8 * step for step in range(1, 41)]
-    folder = Path(tempfile.mkdtemp())
-    (compute,), (attention,) = rows("mlp.csv", is_one=True), rows("attention.csv", is_one=True)
-    at = {"time_stats.attn_prefill.median": "", "time_stats.attn_decode.median": 0.01}
-    measured = baseline(
-        model_name="microsoft/phi-2",
-        compute_csv=write(folder / "mlp.csv", [{**compute, "num_tokens": count} for count in [1, *tokens]]),
-        attention_csv=write(
-            folder / "attention.csv",
-            [{**attention, **at, "is_prefill": False, "prefill_chunk_size": 0, "kv_cache_size": n} for n in tokens],
-        ),
-    )
     prefills = [phi_2(f"prefill {count}", "prefill", count) for count in tokens]
-    return run_vidur_experiment([*prefills, *(phi_2(f"decode {n + 1}", "decode", n + 1) for n in tokens)], measured)
+    decodes = [phi_2(f"decode {count + 1}", "decode", count + 1) for count in tokens]
+    return run_vidur_experiment([*prefills, *decodes], lengths(tokens))
+
+
+def lengths(tokens: list[int]) -> VidurProfileBaseline:
+    """Times of one row of the slice at every length of a prefill and at every length of the cache in `tokens`."""
+    (compute,), (attention,) = rows("mlp.csv", is_one=True), rows("attention.csv", is_one=True)
+    step = {"time_stats.attn_decode.median": 0.01, "is_prefill": False, "prefill_chunk_size": 0}
+    return measured(
+        [{**compute, "num_tokens": count} for count in sorted({1, *tokens})],
+        [{**attention, **step, "kv_cache_size": count} for count in tokens],
+    )
 
 
 def compared(ms: dict[str, object], *, attention: bool = True) -> VidurExperimentReport:
@@ -74,18 +75,23 @@ def compared(ms: dict[str, object], *, attention: bool = True) -> VidurExperimen
 
 def altered(ms: dict[str, object], *, attention: bool = True, **identity: str) -> VidurProfileBaseline:
     """The slice, with other times of some operators."""
-    folder = Path(tempfile.mkdtemp())
     changes = {f"time_stats.{operator}.median": value for operator, value in ms.items()}
     compute = [{**row, **changes} for row in rows("mlp.csv")]
-    return baseline(
-        compute_csv=write(folder / "mlp.csv", compute),
-        attention_csv=write(folder / "attention.csv", rows("attention.csv")) if attention else None,
-        **{"model_name": "microsoft/phi-2", **identity},
-    )
+    return measured(compute, rows("attention.csv") if attention else None, **identity)
 
 
-def rows(name: str, *, is_one: bool = False) -> list[dict[str, object]]:
+def measured(compute: Rows, attention: Rows | None, **identity: str) -> VidurProfileBaseline:
+    """A baseline of Phi-2 from rows of its files."""
+    with tempfile.TemporaryDirectory() as folder:
+        return baseline(
+            compute_csv=write(Path(folder) / "mlp.csv", compute),
+            attention_csv=None if attention is None else write(Path(folder) / "attention.csv", attention),
+            **{"model_name": "microsoft/phi-2", **identity},
+        )
+
+
+def rows(name: str, *, is_one: bool = False) -> Rows:
     """Of a file of the slice."""
     with (profiles_folder() / "vidur" / "phi2_a100_tp1" / name).open(encoding="utf-8") as file:
-        found: list[dict[str, object]] = list(csv.DictReader(file))
+        found: Rows = list(csv.DictReader(file))
     return found[:1] if is_one else found

@@ -110,6 +110,13 @@ def test_a_report_takes_another_baseline(tmp_path):
     assert facts["Licence"] == "not said by the files; Vidur's own profiles are under MIT"
 
 
+def test_a_long_report_of_measured_steps_stays_under_one_and_a_half_megabytes():
+    estimate = bp.estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=64, generated_tokens=4_000)
+    html = render_report(estimate, error_cases.lengths(list(range(64, 4_000, 16))))
+    assert "2 of 65 cases have a table here and 32 are listed below" in html
+    assert len(html.encode()) < 1_500_000
+
+
 def test_bars_are_drawn_without_scripts_and_cut_where_they_pass_the_axis(pages):
     html = pages["odd"]
     assert html.count('class="cut"') == 2
