@@ -1,0 +1,94 @@
+"""A set of fitted parameters: of one device, one source and software stack; and what the fit was worth.
+
+A set is data: no fitted figure stands in code. It says which observations it was fitted to, how, on which shapes, and
+how far off it was on those and on kernels it never saw, so that an estimate can say so too.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated
+
+from pydantic import Field
+
+from .._canonical import Digested, digest
+from .._schema import Count, Index, Number, Record, Text
+from ..errors import InvalidInputError
+from .families.machine import Machine
+
+
+class ErrorFigures(Record):
+    """Errors of |estimate / measured − 1| over some rows, each counted alone; in percent."""
+
+    rows: Count
+    mape_percent: Annotated[Number, Field(ge=0)]
+    """Mean over rows."""
+    balanced_mape_percent: Annotated[Number, Field(ge=0)]
+    """Mean over octaves of size and components, each of the same say."""
+    p90_percent: Annotated[Number, Field(ge=0)]
+    max_percent: Annotated[Number, Field(ge=0)]
+    """Of the rows that are more than 1 µs off."""
+
+
+class OctaveResiduals(Record):
+    """ln(measured / estimate) of held-out rows whose size is of one octave."""
+
+    octave: Index
+    """⌊log₂⌋ of the size."""
+    rows: Count
+    low: Number
+    """5 % of the rows lie below."""
+    middle: Number
+    """Half of them do."""
+    high: Number
+    """95 % of them do."""
+
+
+class FamilyFit(Record):
+    """A family's parameters, and what they are worth."""
+
+    values: dict[Text, Number]
+    borrowed_from: Text = ""
+    """The family whose observations these were fitted to, where this one has none."""
+    ranges: dict[Text, tuple[Count, Count]]
+    """Dimension to the smallest and largest that was observed."""
+    datatypes: tuple[Text, ...]
+    observations_digest: Text
+    """SHA-256 of the rows that were fitted to."""
+    in_sample: ErrorFigures
+    held_out: dict[Text, ErrorFigures] = Field(default_factory=dict)
+    """Split to the errors on what it kept out of the fit."""
+    residuals: tuple[OctaveResiduals, ...] = ()
+    """Of held-out rows."""
+
+
+class CalibrationSet(Digested):
+    """Parameters by family. Raises `InvalidInputError`."""
+
+    name: Text
+    """`vidur`, `vllm-0.24`, `pooled`."""
+    target: Text
+    """The device as its source names it; empty for a set that is of none."""
+    systems: tuple[Text, ...]
+    """Names of the systems it may price; empty for a set that prices any."""
+    source: Text
+    source_revision: Text
+    software: Text
+    software_version: Text
+    machine: Machine | None = None
+    """The figures it was fitted with, which it prices with; None where it takes those of the system."""
+    seed: Index
+    optimiser: Text
+    families: dict[Text, FamilyFit]
+
+    @cached_property
+    def revision(self) -> str:
+        """Digest of everything that decides a cost."""
+        return digest({"machine": self.machine, "values": {name: fit.values for name, fit in self.families.items()}})
+
+    def family(self, name: str) -> FamilyFit:
+        """A family's fit. Raises `InvalidInputError` where the set has none."""
+        if name not in self.families:
+            known = ", ".join(sorted(self.families))
+            raise InvalidInputError("family", got=name, rule=f"must be in the calibration {self.name}: {known}")
+        return self.families[name]
