@@ -28,11 +28,10 @@ def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_component_schema(), orient="row")
 
 
-def mean_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
-    """A row for each mode: means over the cases that have any matched component, and the worst of them."""
+def mean_frame(comparisons: Sequence[CaseComparison], modes: Sequence[str]) -> pl.DataFrame:
+    """A row for each of `modes`: means over the cases that have any matched component, and the worst of them."""
     import polars as pl
 
-    modes = dict.fromkeys(one.mode for one in comparisons)
     rows = [_mean_row(comparisons, mode) for mode in modes]
     return pl.DataFrame(rows, schema=_mean_schema(), orient="row")
 

@@ -5,8 +5,10 @@ Errors are in percent, signed where they are errors and absolute where they are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from .._canonical import canonical_json, plain
@@ -37,6 +39,24 @@ class VidurExperimentReport:
     def baseline_files(self) -> dict[str, str]:
         """Kind of file to the SHA-256 of its bytes."""
         return dict(self.files)
+
+    @property
+    def modes(self) -> list[str]:
+        """The modes of all cases, in order of appearance."""
+        return list(dict.fromkeys(one.mode for one in self.comparisons))
+
+    @property
+    def by_case(self) -> Mapping[str, tuple[CaseComparison, ...]]:
+        """Name of each case to its comparisons, one a mode, both in order; read-only."""
+        return MappingProxyType(self._by_case)
+
+    @cached_property
+    def _by_case(self) -> dict[str, tuple[CaseComparison, ...]]:
+        """A dict, for a read-only view of one can't be pickled."""
+        grouped: dict[str, list[CaseComparison]] = {}
+        for one in self.comparisons:
+            grouped.setdefault(one.frozen.case.name, []).append(one)
+        return {name: tuple(group) for name, group in grouped.items()}
 
     @property
     def oracle_read_during_lowering(self) -> bool:
@@ -72,7 +92,7 @@ class VidurExperimentReport:
     def _frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         """Cases, components, means; what leaves here is a copy, for a frame can be written to."""
         cases = case_frame(self.comparisons, self.baseline_revision)
-        return cases, component_frame(self.comparisons), mean_frame(self.comparisons)
+        return cases, component_frame(self.comparisons), mean_frame(self.comparisons, self.modes)
 
     def to_json(self) -> str:
         """Provenance, baseline, means, and each case with its components, as canonical JSON."""

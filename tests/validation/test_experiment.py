@@ -188,6 +188,31 @@ def test_what_a_thread_reads_meanwhile_shows_in_the_flags(monkeypatch: pytest.Mo
     assert flags == (False, True, True)
 
 
+def test_a_report_groups_its_comparisons_by_case_in_order(golden: VidurExperimentReport):
+    assert golden.modes == ["peak-only", "system-evidence"]
+    assert list(golden.by_case) == list(GOLDEN)
+    for name, group in golden.by_case.items():
+        assert [one.frozen.case.name for one in group] == [name] * 2
+        assert [one.mode for one in group] == golden.modes
+    assert tuple(one for group in golden.by_case.values() for one in group) == golden.comparisons
+
+
+def test_modes_and_groups_of_a_report_are_read_only_and_survive_a_pickle(golden: VidurExperimentReport):
+    with pytest.raises(TypeError):
+        golden.by_case["another"] = ()  # type: ignore[index]
+    golden.modes.clear()
+    again = pickle.loads(pickle.dumps(golden))
+    assert again.modes == ["peak-only", "system-evidence"]
+    assert {name: len(group) for name, group in again.by_case.items()} == dict.fromkeys(GOLDEN, 2)
+
+
+def test_a_case_that_lacks_a_mode_is_grouped_beside_one_that_has_it():
+    report = run_vidur_experiment([case("a40", hardware="a40_48g"), case("a100")], load_slice())
+    assert report.modes == ["peak-only", "system-evidence"]
+    assert [len(group) for group in report.by_case.values()] == [1, 2]
+    assert report.means["case_count"].to_list() == [2, 1]
+
+
 def test_a_report_can_be_pickled_and_its_frames_written_to_without_changing_it(golden: VidurExperimentReport):
     before = golden.to_json()
     golden.cases[0, "coverage"] = 0.1
