@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from functools import lru_cache
 from importlib import resources
@@ -9,13 +10,15 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
+from ._schema import Record
 from .errors import BlueprintError, InvalidInputError, ProfileError, os_reason, shown, unknown_name
 from .system import SystemProfile
 from .workload import TransformerModelSpec
 
-__all__ = ["load_model", "load_system", "model_names", "profiles_folder", "system_names"]
+__all__ = ["load_model", "load_system", "model_names", "profiles_folder", "read_record", "system_names"]
 
 Profile = TypeVar("Profile", TransformerModelSpec, SystemProfile)
+AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 _LARGEST_BYTES = 10**6
 """A profile takes some kilobytes."""
@@ -57,6 +60,21 @@ def load_system(system: str | Path | SystemProfile) -> SystemProfile:
         return system
     # A copy, since the tables in a profile could be written to.
     return _read_system(_locate(system, "systems", "system")).model_copy(deep=True)
+
+
+def read_record(path: Path, kind: type[AnyRecord]) -> AnyRecord:
+    """A record of the project itself, from its JSON file.
+
+    Raises `ProfileError` where the file can't be read, and `InvalidInputError` with the file and the field for one that
+    breaks a rule.
+    """
+    try:
+        return kind(**json.loads(path.read_text(encoding="utf-8")))
+    except BlueprintError as error:
+        raise error.under(path.name) from None
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        rule = f"can't be read: {os_reason(error)}"
+        raise ProfileError(str(path), rule=rule, next_step="Restore the file.") from None
 
 
 def _names(folder: str) -> tuple[str, ...]:

@@ -7,16 +7,15 @@ reason in the commit message.
 
 from __future__ import annotations
 
-import json
 from typing import Final, Self
 
 from pydantic import model_validator
 
 from .._schema import Count, Flag, Number, Record, Text
 from ..analysis.vidur import EMBEDDED_SLICE
-from ..catalog import load_model, load_system, profiles_folder
+from ..catalog import load_model, load_system, profiles_folder, read_record
 from ..cost import Mode
-from ..errors import BlueprintError, InvalidInputError, ProfileError, one_of, os_reason
+from ..errors import InvalidInputError, one_of
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from ..workload.datatype import Datatype
 from .case import Phase, VidurExperimentCase
@@ -172,16 +171,6 @@ def contract_names() -> tuple[str, ...]:
 
 
 def load_contract(name: str = BASELINE_REGRESSION) -> RegressionContract:
-    """A contract by name.
-
-    Raises `UnknownNameError`, `ProfileError` where the file can't be read, and `InvalidInputError` with the file and
-    the field for one that breaks a rule.
-    """
+    """A contract by name. Raises `UnknownNameError`, and else as `read_record`."""
     path = profiles_folder() / "contracts" / f"{one_of('contract', name, contract_names())}.json"
-    try:
-        return RegressionContract(**json.loads(path.read_text(encoding="utf-8")))
-    except BlueprintError as error:
-        raise error.under(path.name) from None
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        rule = f"can't be read: {os_reason(error)}"
-        raise ProfileError(str(path), rule=rule, next_step="Restore the file.") from None
+    return read_record(path, RegressionContract)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Final, Literal
 
 from ..._schema import Count, Record, Text
-from ...catalog import profiles_folder
-from ...errors import BlueprintError, IntegrityError, ProfileError, one_of, os_reason
+from ...catalog import profiles_folder, read_record
+from ...errors import IntegrityError, one_of
 from .baseline import VidurProfileBaseline
 
 EMBEDDED_SLICE: Final = "phi2_a100_tp1"
@@ -49,15 +48,8 @@ def slice_names() -> tuple[str, ...]:
 
 
 def load_manifest(name: str = EMBEDDED_SLICE) -> SliceManifest:
-    """A slice's manifest. Raises `UnknownNameError`, and `ProfileError` where it can't be read."""
-    path = _folder(name) / "manifest.json"
-    try:
-        return SliceManifest(**json.loads(path.read_text(encoding="utf-8")))
-    except BlueprintError as error:
-        raise error.under(path.name) from None
-    except (OSError, ValueError, TypeError) as error:
-        rule = f"can't be read: {os_reason(error)}"
-        raise ProfileError(str(path), rule=rule, next_step="Restore the file.") from None
+    """A slice's manifest. Raises `UnknownNameError`, and else as `read_record`."""
+    return read_record(_folder(name) / "manifest.json", SliceManifest)
 
 
 def load_slice(name: str = EMBEDDED_SLICE) -> VidurProfileBaseline:
