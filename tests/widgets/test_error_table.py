@@ -1,70 +1,18 @@
+"""What the table of errors shows of a case."""
+
 from __future__ import annotations
 
 import html
 import re
 
-import altair
 import ipywidgets
-import pytest
 import vidur_profiles as profiles
 from blueprint_nb_widgets import VidurErrorTable
+from error_views import MEASURED, bars_of, rows_of, text_of
 
-from blueprint_nb.analysis import load_slice
-from blueprint_nb.errors import InvalidInputError
-from blueprint_nb.validation import VidurExperimentReport, run_vidur_experiment
+from blueprint_nb.validation import run_vidur_experiment
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-PHI = {"model": "phi-2-dense-mha"}
-GOLDEN = (
-    profiles.case("decode b1 c33", context_tokens=33, **PHI),
-    profiles.case("decode b1 c129", context_tokens=129, **PHI),
-    profiles.case("prefill b1 128", context_tokens=128, phase="prefill", **PHI),
-)
-MATRICES = ("attn_pre_proj", "attn_post_proj", "mlp_up_proj", "mlp_down_proj")
-MEASURED = {**profiles.COMPUTE, **profiles.times(*profiles.SERIAL), **profiles.times(*MATRICES, ms=0.1)}
-
-
-@pytest.fixture(scope="module")
-def report() -> VidurExperimentReport:
-    return run_vidur_experiment(GOLDEN, load_slice())
-
-
-@pytest.fixture
-def table(report) -> VidurErrorTable:
-    return VidurErrorTable(report)
-
-
-@pytest.fixture
-def llama_2(tmp_path):
-    """A report of Llama-2-7b against a compute file that has these times, in milliseconds."""
-
-    def make(*cases, system="a100_80g", **changes):
-        baseline = profiles.baseline(
-            compute_csv=profiles.write(tmp_path / "mlp.csv", [{**MEASURED, **changes}]),
-            hardware_name="a40" if system == "a40_48g" else "a100",
-        )
-        return run_vidur_experiment(cases or [profiles.case(hardware=system)], baseline)
-
-    return make
-
-
-def rows_of(table: VidurErrorTable) -> dict[str, list[str]]:
-    """The texts of each row's cells, by the row's heading."""
-    body = table.table.value.split("</thead>")[1]
-    rows = {}
-    for row in re.findall(r"<tr>(.*?)</tr>", body):
-        heading, *cells = [text_of(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
-        rows[heading] = cells
-    return rows
-
-
-def text_of(markup: str) -> str:
-    return html.unescape(re.sub(r"<[^>]*>", "", markup)).replace("\u00a0", " ")
-
-
-def bars_of(table: VidurErrorTable, component: str) -> list[str]:
-    row = table.table.value.split(f">{component}</th>")[1].split("</tr>")[0]
-    return re.findall(r"<i [^>]*>", row)
 
 
 def test_it_is_shown_by_being_the_last_expression(table):
@@ -153,86 +101,11 @@ def test_where_the_measurements_come_from_and_the_means_of_all_cases_stand_below
     assert "fit_against_case_outputs are false" in said
 
 
-def test_another_case_changes_the_table_and_leaves_the_chart(table):
-    chart = table.chart_box.children[0].chart
-    table.cases.value = "decode b1 c129"
-    assert "Decode step at context 129" in table.table.value
-    assert table.chart_box.children[0].chart is chart
-
-
-def test_another_report_replaces_the_first_in_place(table, llama_2, monkeypatch):
-    chart = table.chart_box.children[0]
-    monkeypatch.setattr(altair, "JupyterChart", lambda *_, **__: pytest.fail("a second chart was made"))
-    table.report = llama_2()
-    assert table.chart_box.children == (chart,)
-    assert table.cases.options == ("case",)
-    assert "meta-llama/Llama-2-7b-hf" in table.provenance.value
-
-
-def test_a_case_that_was_taken_stays_and_else_its_phase(table, llama_2):
-    def cases(*names):
-        return [profiles.case(name, phase=name.split()[0], context_tokens=int(name.split()[1])) for name in names]
-
-    table.report = llama_2(*cases("prefill 1", "decode 7", "decode 9"))
-    assert table.cases.value == "decode 7"
-    table.cases.value = "decode 9"
-    table.report = llama_2(*cases("prefill 1", "decode 7", "decode 9"))
-    assert table.cases.value == "decode 9"
-    table.cases.value = "prefill 1"
-    table.report = llama_2(*cases("decode 5", "prefill 64", "prefill 128"))
-    assert table.cases.value == "prefill 64"
-    assert "Nothing is compared" in table.table.value
-
-
 def test_a_system_of_one_mode_has_one_column_of_each(llama_2):
     table = VidurErrorTable(llama_2(system="a40_48g"))
     assert 'colspan="1">estimate' in table.table.value
     assert "system-evidence" not in table.table.value
     assert len(rows_of(table)["QKV projection"]) == 3
-    assert table.errors.value == ""
-
-
-def test_where_nothing_is_compared_there_is_a_sentence_and_no_table(llama_2):
-    report = llama_2(profiles.case(model="llama-3.1-8b", hardware="h100_80g_nvl8"))
-    table = VidurErrorTable(report)
-    assert "<table" not in table.table.value
-    assert "No measured profile of llama-3.1-8b on h100_80g_nvl8 is at hand" in table.table.value
-    assert table.chart_box.children == ()
-    assert table.chart_box.layout.display == "none"
-    assert table.provenance.value == ""
-    table.report = llama_2()
-    assert "<table" in table.table.value
-    assert table.chart_box.layout.display is None
-
-
-def test_the_chart_is_drawn_for_the_width_there_is(table):
-    wide = table.chart_box.children[0].spec
-    table.probe.width = 500
-    assert table.chart_box.children[0].spec != wide
-    assert table.errors.value == ""
-
-
-def test_a_table_without_a_report_shows_nothing_and_fails_at_nothing():
-    table = VidurErrorTable()
-    table.probe.width = 500
-    assert table.report is None
-    assert (table.table.value, table.errors.value) == ("", "")
-    assert repr(table) == "VidurErrorTable: no report"
-
-
-@pytest.mark.parametrize("wrong", ["report.json", 3, {}, None])
-def test_what_is_no_report_is_refused_and_the_old_one_stays(table, report, wrong):
-    with pytest.raises(InvalidInputError, match=r"^report must be a VidurExperimentReport"):
-        table.report = wrong
-    assert table.report is report
-
-
-def test_an_error_of_a_callback_shows_below_and_goes_with_the_next(table, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr("blueprint_nb_widgets.error_table.case_errors", lambda *_: {}["lost"])
-        table.cases.value = "decode b1 c129"
-    assert "KeyError" in table.errors.value
-    table.cases.value = "prefill b1 128"
     assert table.errors.value == ""
 
 
