@@ -2,7 +2,8 @@
 
 from .component_chart import component_chart, component_slider_chart
 from .decode_chart import decode_latency_chart
-from .error_chart import error_bars, error_lines
+from .error_chart import error_bars
+from .error_lines import error_lines
 from .mapping_chart import METRICS, mapping_chart
 from .memory_chart import memory_chart
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 
 import altair as alt
 
-from .error_bars import (
+from .error_bar_rows import (
     FORMULA,
-    FULL_PERCENT,
     GAP,
     OUTSIDE,
     SUBTOTAL_NAME,
@@ -22,12 +21,10 @@ from .error_bars import (
     row_names,
     uncovered_rows,
 )
-from .error_lines import error_lines
+from .error_marks import FULL_PERCENT
 from .error_rows import CaseErrors
 from .mode_style import mode_fill, mode_stroke
 from .theme import INK, data, finished, layered, message_chart, title
-
-__all__ = ["error_bars", "error_lines"]
 
 _AXIS_TITLE: Final = "← estimate too short · error (% of measured) · estimate too long →"
 _NAME_WIDTH: Final = 150

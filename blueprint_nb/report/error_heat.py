@@ -10,7 +10,8 @@ import altair as alt
 from ..units import format_count, format_seconds
 from ..validation import VidurExperimentCase
 from ..validation.comparison import CaseComparison
-from .error_bars import FORMULA, GAP, OUTSIDE, SUBTOTAL_NAME, cut
+from .error_bar_rows import FORMULA, GAP, OUTSIDE, SUBTOTAL_NAME
+from .error_marks import cut
 from .error_points import ErrorPoint, cases_of, component_order, described, differing, points_of
 from .error_words import size_percent
 from .theme import INK, TOO_LONG, TOO_SHORT, Table, data, layered, title

@@ -10,8 +10,9 @@ import altair as alt
 from ..validation import VidurExperimentReport
 from ..validation.comparison import CaseComparison
 from .context_axis import context_axis
-from .error_bars import FORMULA, FULL_PERCENT
+from .error_bar_rows import FORMULA
 from .error_heat import error_heat
+from .error_marks import FULL_PERCENT
 from .error_points import PHASES, Axis, axis_of, cases_of, component_order, of_phase
 from .error_series import LISTS, Lines, line_rows, lines_of, said_of_lines
 from .mode_style import mode_colour, mode_dash

@@ -1,4 +1,4 @@
-"""Many cases at a glance: the means of each mode, a line for each case, and the words for where nothing is compared."""
+"""Many cases at a glance: the means of each mode, some of the cases, and the words for where nothing is compared."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, Final
 from ..units import format_count
 from ..validation import VidurExperimentReport
 from ..validation.comparison import CaseComparison
-from .error_rows import NO_ERROR, CaseErrors, case_errors, case_names
-from .error_table import heading
+from .error_rows import CaseErrors, case_errors, case_names
 from .error_words import size_percent
 from .thinning import kept_indices
 
@@ -29,31 +28,15 @@ class MeanLine:
     cases: str
 
 
-@dataclass(frozen=True, slots=True)
-class CaseLine:
-    """A case in a line. Tuples have a text for each mode."""
-
-    name: str
-    coverage: str
-    subtotal: tuple[str, ...]
-    mape: tuple[str, ...]
-    worst: tuple[str, ...]
-
-    @property
-    def by_mode(self) -> list[tuple[str, str, str]]:
-        """(subtotal, mean, worst) of each mode."""
-        return list(zip(self.subtotal, self.mape, self.worst, strict=True))
-
-
 def mean_lines(report: VidurExperimentReport) -> tuple[MeanLine, ...]:
     """A line for each mode."""
     return tuple(_mean(row) for row in report.means.to_dicts())
 
 
-def case_lines(report: VidurExperimentReport, most: int) -> tuple[CaseLine, ...]:
-    """A line for each case, or for `most` of them, evenly chosen."""
+def chosen_cases(report: VidurExperimentReport, most: int) -> tuple[CaseErrors, ...]:
+    """Every case, or `most` of them, evenly chosen by their place."""
     names = case_names(report)
-    return tuple(_line(case_errors(report, names[index])) for index in kept_indices(len(names), most))
+    return tuple(case_errors(report, names[index]) for index in kept_indices(len(names), most))
 
 
 def nothing_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
@@ -97,14 +80,4 @@ def _mean(row: dict[str, Any]) -> MeanLine:
         worst=size_percent(row["component_max_percent"]),
         coverage=size_percent(100 * row["coverage"]),
         cases=format_count(cases) if compared == cases else f"{format_count(compared)} of {format_count(cases)}",
-    )
-
-
-def _line(errors: CaseErrors) -> CaseLine:
-    return CaseLine(
-        name=heading(errors),
-        coverage=errors.coverage,
-        subtotal=tuple(cell.error for cell in errors.subtotal.cells),
-        mape=errors.mape,
-        worst=errors.worst if errors.is_compared else tuple(NO_ERROR for _ in errors.modes),
     )

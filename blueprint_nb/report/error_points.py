@@ -11,7 +11,7 @@ from ..validation import VidurExperimentCase, VidurExperimentReport
 from ..validation.comparison import CaseComparison
 from .component_names import component_name
 from .context_axis import TITLE as CONTEXT_TITLE
-from .error_bars import OUTSIDE, SUBTOTAL_NAME
+from .error_bar_rows import OUTSIDE, SUBTOTAL_NAME
 from .error_words import signed_percent
 
 PHASES: Final = ("prefill", "decode")

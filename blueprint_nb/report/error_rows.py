@@ -14,6 +14,7 @@ from ..units import format_count, format_seconds
 from ..validation import VidurExperimentCase, VidurExperimentReport
 from ..validation.comparison import CaseComparison, ComponentComparison
 from .component_names import component_name
+from .error_marks import Bar, bar_of
 from .error_words import (
     case_sentences,
     coverage_text,
@@ -33,12 +34,18 @@ NO_ERROR: Final = "–"
 class ErrorCell:
     """A component in one mode."""
 
+    mode: str
     estimate: str
     """Of one execution: 26.9 µs; a dash for a subtotal of nothing."""
     error: str
     """Signed, of the reference: −10.4 %; a dash where there is no reference."""
     error_percent: float | None
     """The same as a number."""
+
+    @property
+    def bar(self) -> Bar | None:
+        """Of the error; None where there is none."""
+        return None if self.error_percent is None else bar_of(self.error_percent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,11 @@ class ErrorRow:
     """Why it is not covered or flagged, and what else to know about the reference; empty for most."""
     cells: tuple[ErrorCell, ...]
     """One a mode."""
+
+    @property
+    def said(self) -> str:
+        """The words, and that a flagged measurement does not count."""
+        return f"flagged, not counted: {self.words}" if self.state == "flagged" else self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,28 @@ class CaseErrors:
         """Whether any component of the block has a reference to rely on."""
         return self.subtotal.state == "matched"
 
+    @property
+    def heading(self) -> str:
+        """The title, after the case's name where that is no part of it: "prefill 128" says nothing more."""
+        words = self.case.replace(",", "").casefold().split()
+        said = self.title.replace(",", "").casefold().split()
+        return self.title if set(words) <= {*said, "prefill", "decode"} else f"{self.case}: {self.title}"
+
+    @property
+    def summary(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """(what, a text for each mode): figures that no subtotal gives."""
+        return (
+            ("Component MAPE, mean of the absolute errors", self.mape),
+            ("Worst component", self.worst),
+            ("Not compared, of the block's estimate", self.excluded),
+        )
+
+    @property
+    def by_mode(self) -> tuple[tuple[str, str, str], ...]:
+        """(error of the subtotal, mean, worst) of each mode."""
+        subtotal = (cell.error for cell in self.subtotal.cells)
+        return tuple(zip(subtotal, self.mape, self.worst, strict=True))
+
 
 def case_names(report: VidurExperimentReport) -> tuple[str, ...]:
     """Names of the cases, in the experiment's order."""
@@ -101,12 +135,13 @@ def case_errors(report: VidurExperimentReport, case: str) -> CaseErrors:
     if not of_modes:
         raise unknown_name("case", case, case_names(report))
     first = of_modes[0]
+    modes = tuple(one.mode for one in of_modes)
     by_component = zip(*(one.components for one in of_modes), strict=True)
     return CaseErrors(
         case=case,
         title=case_title(first.frozen.case),
-        modes=tuple(one.mode for one in of_modes),
-        rows=tuple(_row(components) for components in by_component),
+        modes=modes,
+        rows=tuple(_row(modes, components) for components in by_component),
         subtotal=_subtotal(of_modes),
         mape=tuple(size_percent(one.component_mape_percent) for one in of_modes),
         worst=tuple(worst_text(one) for one in of_modes),
@@ -126,7 +161,7 @@ def case_title(case: VidurExperimentCase) -> str:
     return f"{step}, batch {format_count(case.batch_size)}, TP {mapping.tensor_parallel}{stages}"
 
 
-def _row(of_modes: Sequence[ComponentComparison]) -> ErrorRow:
+def _row(modes: Sequence[str], of_modes: Sequence[ComponentComparison]) -> ErrorRow:
     """The reference is the same in every mode."""
     first = of_modes[0]
     return ErrorRow(
@@ -136,13 +171,12 @@ def _row(of_modes: Sequence[ComponentComparison]) -> ErrorRow:
         state=first.reference.state,
         reference=reference_text(first.reference),
         words=reference_words(first),
-        cells=tuple(_cell(one.seconds, one.error_percent) for one in of_modes),
+        cells=tuple(_cell(mode, one.seconds, one.error_percent) for mode, one in zip(modes, of_modes, strict=True)),
     )
 
 
 def _subtotal(of_modes: Sequence[CaseComparison]) -> ErrorRow:
     is_compared = bool(of_modes[0].matched)
-    none = ErrorCell(NO_ERROR, NO_ERROR, None)
     return ErrorRow(
         component=SUBTOTAL,
         key="",
@@ -151,11 +185,14 @@ def _subtotal(of_modes: Sequence[CaseComparison]) -> ErrorRow:
         reference=format_seconds(of_modes[0].reference_seconds) if is_compared else "not covered",
         words="",
         cells=tuple(
-            _cell(one.comparable_seconds, one.subtotal_error_percent) if is_compared else none for one in of_modes
+            _cell(one.mode, one.comparable_seconds, one.subtotal_error_percent)
+            if is_compared
+            else ErrorCell(one.mode, NO_ERROR, NO_ERROR, None)
+            for one in of_modes
         ),
     )
 
 
-def _cell(seconds: float, error_percent: float | None) -> ErrorCell:
+def _cell(mode: str, seconds: float, error_percent: float | None) -> ErrorCell:
     error = NO_ERROR if error_percent is None else signed_percent(error_percent)
-    return ErrorCell(format_seconds(seconds), error, error_percent)
+    return ErrorCell(mode, format_seconds(seconds), error, error_percent)

@@ -10,13 +10,11 @@ from ..validation import VidurExperimentReport
 from .downloads import Download, errors_download
 from .embedding import Figure, figure
 from .error_lines import error_lines
-from .error_overview import CaseLine, MeanLine, case_lines, mean_lines, nothing_sentences
+from .error_overview import MeanLine, chosen_cases, mean_lines, nothing_sentences
 from .error_provenance import provenance_facts
-from .error_rows import case_errors, case_names
+from .error_rows import CaseErrors
 from .error_sentences import CLAIM, frozen_sentence, topology_sentences
-from .error_table import CaseTable, case_table
 from .facts import Fact
-from .thinning import kept_indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,8 @@ class ErrorSection:
     modes: tuple[str, ...]
     means: tuple[MeanLine, ...]
     figure: Figure | None
-    tables: tuple[CaseTable, ...]
-    listed: tuple[CaseLine, ...]
+    tables: tuple[CaseErrors, ...]
+    listed: tuple[CaseErrors, ...]
     """Every case, or so many as a page has room for; empty where each has its table."""
     case_count: str
     left_out: str
@@ -74,21 +72,21 @@ class ErrorSection:
 
 def error_section(report: VidurExperimentReport, room: Room) -> ErrorSection:
     """The section of `report`, as far as there is room."""
-    names = case_names(report)
+    count = len(report.frozen.cases)
     nothing = nothing_sentences(report)
-    most = room.tables if len(names) <= room.tables else room.tables_of_many
-    chosen = [] if nothing else [names[index] for index in kept_indices(len(names), most)]
-    lines = case_lines(report, room.listed) if len(chosen) < len(names) and not nothing else ()
+    has_all = count <= room.tables
+    tables = () if nothing else chosen_cases(report, count if has_all else room.tables_of_many)
+    listed = () if nothing or has_all else chosen_cases(report, room.listed)
     has_origin = room.origin_of_nothing or not nothing
     return ErrorSection(
         nothing=nothing,
         modes=tuple(dict.fromkeys(one.mode for one in report.comparisons)),
         means=mean_lines(report),
         figure=None if nothing else _figure(report, room.points),
-        tables=tuple(case_table(case_errors(report, name)) for name in chosen),
-        listed=lines,
-        case_count=format_count(len(names)),
-        left_out="" if nothing else _left_out(len(chosen), len(lines), len(names)),
+        tables=tables,
+        listed=listed,
+        case_count=format_count(count),
+        left_out="" if nothing else _left_out(len(tables), len(listed), count),
         claims=(CLAIM, *topology_sentences(report), frozen_sentence(report)) if has_origin else (),
         provenance=tuple(provenance_facts(report)) if has_origin else (),
         download=errors_download(report, room.download) if has_origin else None,

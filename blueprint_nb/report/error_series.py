@@ -10,7 +10,7 @@ import numpy as np
 from ..units import format_count, format_seconds
 from ..validation.comparison import CaseComparison
 from .context_axis import is_wide
-from .error_bars import cut
+from .error_marks import cut
 from .error_points import Axis, ErrorPoint, cases_of, described, differing, points_of
 from .theme import Table
 from .thinning import kept_indices

@@ -9,6 +9,7 @@ import jinja2
 
 from ..version import __version__
 from .embedding import vega_bundle
+from .mode_style import is_hollow
 
 
 def rendered(template: str, content: Mapping[str, Any]) -> str:
@@ -21,4 +22,5 @@ def rendered(template: str, content: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.tests["hollow"] = is_hollow
     return environment.get_template(template).render({**content, "version": __version__, "vega": vega_bundle()})

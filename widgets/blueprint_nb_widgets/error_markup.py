@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from blueprint_nb.report.error_bars import FULL_PERCENT
-from blueprint_nb.report.error_rows import CaseErrors
-from blueprint_nb.report.error_table import MIDDLE, Bar, TableCell, TableRow, case_table
+from blueprint_nb.report.error_marks import FULL_PERCENT, MIDDLE, Bar
+from blueprint_nb.report.error_rows import CaseErrors, ErrorCell, ErrorRow
 from blueprint_nb.report.mode_style import is_hollow, mode_colour
 
 from .markup import escape, span
@@ -14,16 +13,15 @@ from .markup import escape, span
 
 def errors_html(errors: CaseErrors) -> str:
     """The table of a case and what is to say about it; where no component was measured, that alone."""
-    table = case_table(errors)
     said = sentences_html("said", errors.sentences)
-    if all(row.state == "not-covered" for row in table.rows):
-        return f'<div class="bp-errors-title">{escape(table.heading)}</div>{said}'
+    if all(row.state == "not-covered" for row in errors.rows):
+        return f'<div class="bp-errors-title">{escape(errors.heading)}</div>{said}'
     modes = errors.modes
-    rows = "".join(_row(row, modes) for row in table.rows)
-    summary = "".join(_summary(name, texts) for name, texts in table.summary)
+    rows = "".join(_row(row) for row in errors.rows)
+    summary = "".join(_summary(name, texts) for name, texts in errors.summary)
     return (
-        f'<table class="bp-table bp-errors"><caption>{_caption(table.heading)}</caption>{_head(modes)}{rows}'
-        f'<tbody class="bp-subtotal"><tr>{_name(table.subtotal)}{_numbers(table.subtotal, modes)}</tr></tbody>'
+        f'<table class="bp-table bp-errors"><caption>{_caption(errors.heading)}</caption>{_head(modes)}{rows}'
+        f'<tbody class="bp-subtotal"><tr>{_name(errors.subtotal)}{_numbers(errors.subtotal)}</tr></tbody>'
         f'<tbody class="bp-summary">{summary}</tbody></table>{said}'
     )
 
@@ -52,15 +50,15 @@ def _head(modes: Sequence[str]) -> str:
     )
 
 
-def _row(row: TableRow, modes: Sequence[str]) -> str:
+def _row(row: ErrorRow) -> str:
     """What is to know about a measurement has a line of its own below it; why there is none takes its place."""
-    columns = len(modes) + 1
+    columns = len(row.cells) + 1
     about = f'<td class="bp-words bp-about" colspan="{columns}">'
     if row.state == "not-covered":
         lines = f"<tr>{_name(row)}{_estimates(row)}{about}{_breakable(f'{row.reference}: {row.words}')}</td></tr>"
     else:
-        below = f'<tr class="bp-below"><td colspan="{columns}"></td>{about}{_breakable(row.words)}</td></tr>'
-        lines = f"<tr>{_name(row)}{_numbers(row, modes)}</tr>{below if row.words else ''}"
+        below = f'<tr class="bp-below"><td colspan="{columns}"></td>{about}{_breakable(row.said)}</td></tr>'
+        lines = f"<tr>{_name(row)}{_numbers(row)}</tr>{below if row.said else ''}"
     return f'<tbody class="bp-{row.state}">{lines}</tbody>'
 
 
@@ -70,21 +68,21 @@ def _summary(name: str, texts: Sequence[str]) -> str:
     return f'<tr><th scope="row" class="bp-words" colspan="{len(texts) + 2}">{escape(name)}</th>{cells}</tr>'
 
 
-def _name(row: TableRow) -> str:
-    return f'<th scope="row" class="bp-words">{escape(row.name)}</th>'
+def _name(row: ErrorRow) -> str:
+    return f'<th scope="row" class="bp-words">{escape(row.component)}</th>'
 
 
-def _numbers(row: TableRow, modes: Sequence[str]) -> str:
-    errors = "".join(f"<td>{_error(cell, mode)}</td>" for cell, mode in zip(row.cells, modes, strict=True))
+def _numbers(row: ErrorRow) -> str:
+    errors = "".join(f"<td>{_error(cell)}</td>" for cell in row.cells)
     return f'{_estimates(row)}<td class="bp-numeric">{escape(row.reference)}</td>{errors}'
 
 
-def _estimates(row: TableRow) -> str:
+def _estimates(row: ErrorRow) -> str:
     return "".join(f'<td class="bp-numeric">{escape(cell.estimate)}</td>' for cell in row.cells)
 
 
-def _error(cell: TableCell, mode: str) -> str:
-    bar = "" if cell.bar is None else _bar(cell.bar, mode)
+def _error(cell: ErrorCell) -> str:
+    bar = "" if cell.bar is None else _bar(cell.bar, cell.mode)
     return f'<div class="bp-signed">{span("number", cell.error)}{bar}</div>'
 
 

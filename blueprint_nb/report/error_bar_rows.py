@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .error_marks import FULL_PERCENT, cut
 from .error_rows import CaseErrors, ErrorCell, ErrorRow
 from .theme import Table
-
-FULL_PERCENT: Final = 100.0
-"""No estimate is further below its reference; a bar that would pass it above is cut there and marked."""
 
 OUTSIDE: Final = " †"
 """Marks a component outside the block, which counts in no subtotal and no mean."""
@@ -38,10 +36,7 @@ def bar_rows(errors: CaseErrors) -> Table:
     """A row for each component, and the subtotal, in each mode that has an error."""
     named = [*errors.rows, errors.subtotal]
     return [
-        _bar(row, mode, cell, cell.error_percent)
-        for row in named
-        for mode, cell in zip(errors.modes, row.cells, strict=True)
-        if cell.error_percent is not None
+        _bar(row, cell, cell.error_percent) for row in named for cell in row.cells if cell.error_percent is not None
     ]
 
 
@@ -51,9 +46,7 @@ def uncovered_rows(errors: CaseErrors) -> Table:
         {
             "row": row_name(row),
             "words": f"{row.reference}: {row.words.partition(':')[0]}",
-            "estimate": " · ".join(
-                f"{cell.estimate} ({mode})" for mode, cell in zip(errors.modes, row.cells, strict=True)
-            ),
+            "estimate": " · ".join(f"{cell.estimate} ({cell.mode})" for cell in row.cells),
             "why": row.words,
         }
         for row in errors.rows
@@ -65,35 +58,26 @@ def direct_labels(errors: CaseErrors) -> Table:
     """The modes' names in the first row that has room, and "flagged" where an error is: beyond zero, off the bar."""
     drawn = [row for row in errors.rows if row.state != "not-covered"]
     plain = next((row for row in drawn if row.state == "matched"), None)
-    labels = [] if plain is None else [_label(plain, mode, cell, mode) for mode, cell in _pairs(errors, plain)]
+    labels = [] if plain is None else [_label(plain, cell, cell.mode) for cell in plain.cells]
     for row in drawn:
         if row.state == "flagged":
-            labels += [_label(row, mode, cell, "flagged") for mode, cell in _pairs(errors, row)]
+            labels += [_label(row, cell, "flagged") for cell in row.cells]
     return labels
 
 
-def cut(percent: float) -> float:
-    """Where a bar ends; more digits than a bar can show make a page longer."""
-    return float(f"{max(-FULL_PERCENT, min(FULL_PERCENT, percent)):.4g}")
-
-
-def _pairs(errors: CaseErrors, row: ErrorRow) -> list[tuple[str, ErrorCell]]:
-    return list(zip(errors.modes, row.cells, strict=True))
-
-
-def _bar(row: ErrorRow, mode: str, cell: ErrorCell, percent: float) -> dict[str, Any]:
+def _bar(row: ErrorRow, cell: ErrorCell, percent: float) -> dict[str, Any]:
     return {
         "row": row_name(row),
-        "mode": mode,
+        "mode": cell.mode,
         "end": cut(percent),
         "is_cut": percent > FULL_PERCENT,
         "is_flagged": row.state == "flagged",
         "error": cell.error,
         "estimate": cell.estimate,
         "reference": row.reference,
-        "words": f"flagged, not counted: {row.words}" if row.state == "flagged" else row.words or "one row",
+        "words": row.said or "one row",
     }
 
 
-def _label(row: ErrorRow, mode: str, cell: ErrorCell, label: str) -> dict[str, Any]:
-    return {"row": row_name(row), "mode": mode, "label": label, "is_right": (cell.error_percent or 0.0) < 0}
+def _label(row: ErrorRow, cell: ErrorCell, label: str) -> dict[str, Any]:
+    return {"row": row_name(row), "mode": cell.mode, "label": label, "is_right": (cell.error_percent or 0.0) < 0}
