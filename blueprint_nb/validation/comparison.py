@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
+from operator import itemgetter
 
 from ..analysis import PhaseEstimate
 from ..analysis.vidur import VidurProfileBaseline, VidurReference
@@ -88,7 +89,7 @@ class CaseComparison:
     @property
     def reference_seconds(self) -> float:
         """Measured, of the matched components of one block."""
-        return fsum(one.reference.seconds or 0.0 for one in self.matched)
+        return fsum(one.reference.seconds for one in self.matched if one.reference.seconds is not None)
 
     @property
     def excluded_seconds(self) -> float:
@@ -117,9 +118,16 @@ class CaseComparison:
         return fsum(abs(error) for error in errors) / len(errors) if errors else None
 
     @property
+    def worst(self) -> ComponentComparison | None:
+        """The matched component of the block with the largest absolute error; of equals, the last."""
+        compared = [(abs(one.error_percent), one) for one in self.matched if one.error_percent is not None]
+        return max(reversed(compared), key=itemgetter(0))[1] if compared else None
+
+    @property
     def component_max_percent(self) -> float | None:
         """Largest of the matched components' absolute errors."""
-        return max((abs(error) for error in self.errors_percent), default=None)
+        error = None if self.worst is None else self.worst.error_percent
+        return None if error is None else abs(error)
 
 
 def compare(frozen: FrozenCase, oracle: VidurProfileBaseline) -> list[CaseComparison]:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .comparison import CaseComparison, ComponentComparison
 
 if TYPE_CHECKING:
     import polars as pl
+
+# Figures that are missing where nothing is covered: a column of nulls alone has no type to be inferred.
+_CASE_FIGURES: Final = (
+    "subtotal_error_seconds",
+    "subtotal_error_percent",
+    "component_mape_percent",
+    "component_max_percent",
+)
+_COMPONENT_FIGURES: Final = ("reference_seconds", "error_seconds", "error_percent", "spread_seconds")
+_MEAN_FIGURES: Final = (
+    "subtotal_mape_percent",
+    "subtotal_max_percent",
+    "component_mape_percent",
+    "component_max_percent",
+)
 
 
 def case_frame(comparisons: Sequence[CaseComparison], baseline_revision: str) -> pl.DataFrame:
@@ -17,7 +32,7 @@ def case_frame(comparisons: Sequence[CaseComparison], baseline_revision: str) ->
     import polars as pl
 
     rows = [_case_row(one, baseline_revision) for one in comparisons]
-    return pl.DataFrame(rows, schema=_case_schema(), orient="row")
+    return _frame(rows, dict.fromkeys(_CASE_FIGURES, pl.Float64))
 
 
 def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
@@ -25,7 +40,7 @@ def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
     import polars as pl
 
     rows = [_component_row(one, component) for one in comparisons for component in one.components]
-    return pl.DataFrame(rows, schema=_component_schema(), orient="row")
+    return _frame(rows, {**dict.fromkeys(_COMPONENT_FIGURES, pl.Float64), "operator": pl.String})
 
 
 def mean_frame(comparisons: Sequence[CaseComparison], modes: Sequence[str]) -> pl.DataFrame:
@@ -33,7 +48,13 @@ def mean_frame(comparisons: Sequence[CaseComparison], modes: Sequence[str]) -> p
     import polars as pl
 
     rows = [_mean_row(comparisons, mode) for mode in modes]
-    return pl.DataFrame(rows, schema=_mean_schema(), orient="row")
+    return _frame(rows, dict.fromkeys(_MEAN_FIGURES, pl.Float64))
+
+
+def _frame(rows: Sequence[dict[str, Any]], nullable: Mapping[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(rows, schema_overrides=nullable, infer_schema_length=None)
 
 
 def _case_row(one: CaseComparison, baseline_revision: str) -> dict[str, Any]:
@@ -73,17 +94,16 @@ def _case_row(one: CaseComparison, baseline_revision: str) -> dict[str, Any]:
 
 def _mean_row(comparisons: Sequence[CaseComparison], mode: str) -> dict[str, Any]:
     of_mode = [one for one in comparisons if one.mode == mode]
-    compared = [one for one in of_mode if one.matched]
-    subtotals = [abs(one.subtotal_error_percent or 0.0) for one in compared]
+    subtotals = [abs(error) for error in _present(one.subtotal_error_percent for one in of_mode)]
     return {
         "mode": mode,
         "case_count": len(of_mode),
-        "compared_case_count": len(compared),
+        "compared_case_count": len(subtotals),
         "coverage": _mean([one.coverage for one in of_mode]),
         "subtotal_mape_percent": _mean(subtotals),
         "subtotal_max_percent": max(subtotals, default=None),
-        "component_mape_percent": _mean([one.component_mape_percent or 0.0 for one in compared]),
-        "component_max_percent": max((one.component_max_percent or 0.0 for one in compared), default=None),
+        "component_mape_percent": _mean(_present(one.component_mape_percent for one in of_mode)),
+        "component_max_percent": max(_present(one.component_max_percent for one in of_mode), default=None),
     }
 
 
@@ -109,55 +129,9 @@ def _component_row(one: CaseComparison, component: ComponentComparison) -> dict[
     }
 
 
+def _present(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
 def _mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if values else None
-
-
-def _case_schema() -> dict[str, Any]:
-    import polars as pl
-
-    texts = ("case", "mode", "model", "hardware", "phase", "datatype")
-    counts = ("tensor_parallel", "pipeline_parallel", "batch_size", "context_tokens", "component_count")
-    figures = (
-        "coverage",
-        "block_seconds",
-        "comparable_seconds",
-        "reference_seconds",
-        "excluded_seconds",
-        "subtotal_error_seconds",
-        "subtotal_error_percent",
-        "component_mape_percent",
-        "component_max_percent",
-    )
-    digests = ("model_digest", "distributed_digest", "portable_plan_digest", "bound_plan_digest")
-    return {
-        **dict.fromkeys(texts, pl.String()),
-        **dict.fromkeys((*counts, "matched_count", "flagged_count"), pl.Int64()),
-        **dict.fromkeys(figures, pl.Float64()),
-        **dict.fromkeys(("topology_equivalence", *digests, "hardware_revision", "baseline_revision"), pl.String()),
-    }
-
-
-def _component_schema() -> dict[str, Any]:
-    import polars as pl
-
-    return {
-        **dict.fromkeys(("case", "mode", "component", "primitive", "source_layer"), pl.String()),
-        "in_block": pl.Boolean(),
-        "state": pl.String(),
-        **dict.fromkeys(("seconds", "reference_seconds", "error_seconds", "error_percent"), pl.Float64()),
-        "samples": pl.Int64(),
-        "spread_seconds": pl.Float64(),
-        **dict.fromkeys(("operator", "reason", "note"), pl.String()),
-    }
-
-
-def _mean_schema() -> dict[str, Any]:
-    import polars as pl
-
-    figures = ("coverage", "subtotal_mape_percent", "subtotal_max_percent")
-    return {
-        "mode": pl.String(),
-        **dict.fromkeys(("case_count", "compared_case_count"), pl.Int64()),
-        **dict.fromkeys((*figures, "component_mape_percent", "component_max_percent"), pl.Float64()),
-    }

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from vidur_profiles import COMPUTE, SERIAL, baseline, case, mapped, times, write
 
@@ -295,6 +296,58 @@ def test_nothing_covered_is_a_result():
     mean = report.means.to_dicts()[1]
     assert (mean["compared_case_count"], mean["subtotal_mape_percent"]) == (0, None)
     assert json.loads(report.to_json())["cases"][0]["components"][0]["state"] == "not-covered"
+
+
+COLUMNS: dict[str, dict[str, pl.DataType]] = {
+    "cases": {
+        **dict.fromkeys(("case", "mode", "model", "hardware", "phase", "datatype"), pl.String()),
+        **dict.fromkeys(("tensor_parallel", "pipeline_parallel", "batch_size", "context_tokens"), pl.Int64()),
+        **dict.fromkeys(("component_count", "matched_count", "flagged_count"), pl.Int64()),
+        **dict.fromkeys(("coverage", "block_seconds", "comparable_seconds", "reference_seconds"), pl.Float64()),
+        **dict.fromkeys(("excluded_seconds", "subtotal_error_seconds", "subtotal_error_percent"), pl.Float64()),
+        **dict.fromkeys(("component_mape_percent", "component_max_percent"), pl.Float64()),
+        **dict.fromkeys(("topology_equivalence", "model_digest", "distributed_digest"), pl.String()),
+        **dict.fromkeys(("portable_plan_digest", "bound_plan_digest"), pl.String()),
+        **dict.fromkeys(("hardware_revision", "baseline_revision"), pl.String()),
+    },
+    "components": {
+        **dict.fromkeys(("case", "mode", "component", "primitive", "source_layer"), pl.String()),
+        "in_block": pl.Boolean(),
+        "state": pl.String(),
+        **dict.fromkeys(("seconds", "reference_seconds", "error_seconds", "error_percent"), pl.Float64()),
+        "samples": pl.Int64(),
+        "spread_seconds": pl.Float64(),
+        **dict.fromkeys(("operator", "reason", "note"), pl.String()),
+    },
+    "means": {
+        "mode": pl.String(),
+        **dict.fromkeys(("case_count", "compared_case_count"), pl.Int64()),
+        **dict.fromkeys(("coverage", "subtotal_mape_percent", "subtotal_max_percent"), pl.Float64()),
+        **dict.fromkeys(("component_mape_percent", "component_max_percent"), pl.Float64()),
+    },
+}
+
+
+@pytest.mark.parametrize("frame", COLUMNS)
+def test_columns_keep_their_types_even_where_nothing_is_covered(golden: VidurExperimentReport, frame: str):
+    nothing = run_vidur_experiment([case()], load_slice())
+    for report in (golden, nothing):
+        schema = getattr(report, frame).schema
+        assert list(schema.items()) == list(COLUMNS[frame].items())
+    assert set(nothing.components["operator"]) == {None}
+
+
+def test_the_worst_component_is_the_one_with_the_largest_error(golden: VidurExperimentReport):
+    for one in golden.comparisons:
+        worst = one.worst
+        assert worst is not None
+        assert abs(worst.error_percent or 0.0) == one.component_max_percent == max(map(abs, one.errors_percent))
+        assert worst in one.matched
+
+
+def test_where_nothing_is_compared_no_component_is_the_worst():
+    (one, _) = run_vidur_experiment([case()], load_slice()).comparisons
+    assert (one.worst, one.component_max_percent, one.reference_seconds) == (None, None, 0.0)
 
 
 def test_a_system_without_curves_is_compared_in_the_mode_it_has():
