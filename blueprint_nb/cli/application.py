@@ -11,6 +11,7 @@ import click
 
 from ..errors import BlueprintError, os_reason
 from ..version import __version__
+from .calibrate import calibrate
 from .lab import lab
 from .report import report
 from .show import show
@@ -31,7 +32,7 @@ def application() -> None:
     """What a language model, spread a certain way over a system, costs: does it fit, how slow is each decode step?"""
 
 
-for _command in (report, sweep, vidur, show, lab):
+for _command in (report, sweep, vidur, show, lab, calibrate):
     application.add_command(_command)
 
 

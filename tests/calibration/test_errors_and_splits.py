@@ -8,29 +8,25 @@ import numpy as np
 import polars as pl
 import pytest
 
-from blueprint_nb.calibration.errors import error_figures, octave_residuals
+from blueprint_nb.calibration.errors import Judged, error_figures, octave_residuals
 from blueprint_nb.calibration.fit import fit
 from blueprint_nb.calibration.observed import samples_of, system_of
-from blueprint_nb.calibration.sample import Sample, octave_of
+from blueprint_nb.calibration.sample import octave_of
 from blueprint_nb.calibration.splits import leave_one_model_out
-from blueprint_nb.cost.families import Gemm, Machine
+from blueprint_nb.cost.families import Gemm
 from blueprint_nb.cost.families.row_wise import ROW_WISE
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.evidence.vidur import VidurProfileImporter
 
-A100 = Machine(compute_units=108, matrix_flops=312e12, bytes_per_second=1.935e12, l2_bytes=40 * 2**20, element_bytes=2)
 
-
-def sample(seconds: list[float], rows: list[int]) -> Sample:
-    sizes = np.array(rows, dtype=np.int64)
+def judged(measured: list[float], estimated: list[float], rows: list[int]) -> Judged:
     group = np.zeros(len(rows), dtype=np.int64)
-    return Sample(A100, {"rows": sizes, "width": sizes}, np.array(seconds), group, octave_of(sizes))
+    return Judged(np.array(measured), np.array(estimated), group, octave_of(rows))
 
 
 def test_errors_by_hand():
     """Off by +10 %, −20 % and +50 %; the last is within a microsecond, and alone in its octave."""
-    one = sample([1e-4, 1e-4, 1e-6], [4, 5, 1])
-    figures = error_figures(one, np.array([1.1e-4, 0.8e-4, 1.5e-6]))
+    figures = error_figures(judged([1e-4, 1e-4, 1e-6], [1.1e-4, 0.8e-4, 1.5e-6], [4, 5, 1]))
     assert figures.rows == 3
     assert figures.mape_percent == pytest.approx(80 / 3)
     assert figures.balanced_mape_percent == pytest.approx((15 + 50) / 2)
@@ -39,8 +35,7 @@ def test_errors_by_hand():
 
 
 def test_residuals_are_kept_by_octave():
-    one = sample([1.0, 2.0, 4.0, 1.0], [4, 5, 6, 1])
-    first, second = octave_residuals(one, np.ones(4))
+    first, second = octave_residuals(judged([1.0, 2.0, 4.0, 1.0], [1.0] * 4, [4, 5, 6, 1]))
     assert (first.octave, first.rows, first.middle) == (0, 1, 0.0)
     assert (second.octave, second.rows) == (2, 3)
     assert second.middle == pytest.approx(np.log(2), abs=1e-6)
@@ -91,7 +86,6 @@ def test_a_model_never_seen_is_priced_within_its_bar(observations: pl.DataFrame,
     rows = observations.filter(family=name, target="a100")
     splits = {model: (train, test) for model, train, test in leave_one_model_out(rows, name)}
     train, test = splits["codellama/CodeLlama-34b-Instruct-hf"]
-    ((seen,), (unseen,)) = (list(samples_of(part, family)) for part in (train, test))
-    values = fit(family, [seen]).values
-    estimates = family.seconds(family.prepare(unseen.shape, unseen.machine), values)
-    assert error_figures(unseen, estimates).mape_percent < bar
+    values = fit(family, list(samples_of(train, family))).values
+    unseen = Judged.of(family, list(samples_of(test, family)), values)
+    assert error_figures(unseen).mape_percent < bar
