@@ -28,7 +28,7 @@ _MEAN_FIGURES: Final = (
 
 
 def case_frame(comparisons: Sequence[CaseComparison], baseline_revision: str) -> pl.DataFrame:
-    """A row for each case and mode: what it is, coverage (a fraction), seconds of one block, errors (%), digests."""
+    """A row for each case and mode; columns as of `VidurExperimentReport.cases`."""
     import polars as pl
 
     rows = [_case_row(one, baseline_revision) for one in comparisons]
@@ -36,7 +36,7 @@ def case_frame(comparisons: Sequence[CaseComparison], baseline_revision: str) ->
 
 
 def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
-    """A row for each component of each case and mode, in plan order; errors in percent, signed."""
+    """A row for each component of each case and mode; columns as of `VidurExperimentReport.components`."""
     import polars as pl
 
     rows = [_component_row(one, component) for one in comparisons for component in one.components]
@@ -44,7 +44,10 @@ def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
 
 
 def mean_frame(comparisons: Sequence[CaseComparison], modes: Sequence[str]) -> pl.DataFrame:
-    """A row for each of `modes`: means over the cases that have any matched component, and the worst of them."""
+    """A row for each of `modes`: coverage over all its cases, all else over those with a matched component.
+
+    Columns as of `VidurExperimentReport.means`.
+    """
     import polars as pl
 
     rows = [_mean_row(comparisons, mode) for mode in modes]

@@ -60,32 +60,56 @@ class VidurExperimentReport:
 
     @property
     def oracle_read_during_lowering(self) -> bool:
-        """False: while cases are lowered, every oracle is shut."""
+        """Whether an oracle was read while cases were lowered, as a thread of its own could: others are refused."""
         return self.frozen.oracle_reads_during_lowering > 0
 
     @property
     def oracle_read_during_costing(self) -> bool:
-        """False: while plans are priced, every oracle is shut."""
+        """Whether an oracle was read while plans were priced, as a thread of its own could: others are refused."""
         return self.frozen.oracle_reads_during_costing > 0
 
     @property
     def fit_against_case_outputs(self) -> bool:
-        """False: estimates are frozen before the first reference is known, so none can be fitted to it."""
+        """Whether an oracle was read before all estimates were frozen, so that one may be fitted to a reference."""
         return self.oracle_read_during_lowering or self.oracle_read_during_costing
 
     @property
     def cases(self) -> pl.DataFrame:
-        """A row for each case and mode: what it is, coverage, seconds of one block, errors, digests."""
+        """A row for each case and mode. Figures are of one decoder block; those that nothing covers are null.
+
+        Columns: case, mode, model, hardware, phase, datatype (text), tensor_parallel, pipeline_parallel, batch_size
+        (sequences), context_tokens, component_count, matched_count, flagged_count (int64), coverage (float64, matched
+        components over all, a fraction), block_seconds (float64, estimated), comparable_seconds (estimated, of matched
+        components), reference_seconds (measured, of the same), excluded_seconds (estimated, of the others),
+        subtotal_error_seconds, subtotal_error_percent (signed, comparable less reference), component_mape_percent,
+        component_max_percent (mean and largest of the matched components' absolute errors), topology_equivalence (what
+        may be said of the block that was measured), model_digest, distributed_digest, portable_plan_digest,
+        bound_plan_digest, hardware_revision, baseline_revision (text).
+        """
         return self._frames[0].clone()
 
     @property
     def components(self) -> pl.DataFrame:
-        """A row for each component of each case and mode, in plan order."""
+        """A row for each component of each case and mode, in plan order; seconds are of one execution.
+
+        Columns: case, mode, component, primitive, source_layer (text), in_block (bool, whether it is part of a decoder
+        block), state (matched, flagged or not-covered), seconds (float64, estimated), reference_seconds (measured, the
+        median), error_seconds, error_percent (signed, estimate less reference), samples (int64, rows of the median),
+        spread_seconds (largest less smallest of these rows), operator (Vidur's name of what was timed), reason (why it
+        is not matched, else empty), note (what a reader should know about a matched reference). Where nothing was
+        measured, reference_seconds, errors and spread are null; operator is, where none was looked for.
+        """
         return self._frames[1].clone()
 
     @property
     def means(self) -> pl.DataFrame:
-        """A row for each mode: means over the cases that have any matched component, and the worst of them."""
+        """A row for each mode. Coverage is a mean over all its cases, all else is over those with a matched component.
+
+        Columns: mode (text), case_count, compared_case_count (int64, cases, and those with a matched component),
+        coverage (float64, a fraction), subtotal_mape_percent, subtotal_max_percent (mean and largest absolute error of
+        the cases' subtotals), component_mape_percent (mean of the cases' component MAPE), component_max_percent
+        (largest absolute error of a component). Percentages are null where no case is compared.
+        """
         return self._frames[2].clone()
 
     @cached_property

@@ -20,8 +20,9 @@ class SliceFile(Record):
     path: Text
     """Beside the manifest."""
     upstream_path: Text
+    """Of the file that the rows were picked from, in its project."""
     upstream_blob: Text
-    """Git's id of the whole file that the rows were picked from."""
+    """Git's id of that whole file."""
     sha256: Text
     """Of the local file's bytes."""
 
@@ -30,16 +31,25 @@ class SliceManifest(Record):
     """Where a slice comes from, and what it is of."""
 
     name: Text
+    """That of its folder."""
     model_name: Text
+    """The measured model, as Vidur names it."""
     hardware_name: Text
+    """The measured GPU, as Vidur names it."""
     attention_backend: Text
+    """The kernels of attention that were timed."""
     block_size: Count
+    """Tokens in a block of the KV cache."""
     source: Text
+    """The project that measured, and whose work it is."""
     source_revision: Text
+    """Git's id of that project's commit."""
     licence: Text
+    """Under which the files may be passed on."""
     projection: Text
     """How the slice was made from the upstream files."""
     files: dict[Literal["attention", "compute"], SliceFile]
+    """Kind of file to the file."""
 
 
 def slice_names() -> tuple[str, ...]:
