@@ -12,12 +12,12 @@ import altair as alt
 
 from ..analysis import Estimate
 from ..analysis.step import Step, step_of
+from ..thinning import kept_indices
 from ..units import format_count, format_seconds, time_unit
 from .component_bars import QUANTITIES, bar_rows
 from .component_names import component_name
 from .step_rows import NO_DECODE
 from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart, title
-from .thinning import kept_indices
 
 _ROW_HEIGHT: Final = 24
 _LABEL_SPACE: Final = 1.45

@@ -9,14 +9,16 @@ import numpy as np
 
 from ..analysis import Estimate
 from ..analysis.step import step_of
+from ..thinning import kept_indices
 from ..units import format_count, format_seconds, three_digits, time_unit
 from .component_names import component_name
 from .context_axis import context_axis, is_early, is_wide
 from .step_rows import NO_DECODE
 from .theme import GHOST, GHOST_DASH, INK, TROUBLE, Table, data, finished, layered, message_chart, title
-from .thinning import CHART_POINTS, kept_indices
 
 DROP_LABEL: Final = "efficiency step"
+_POINTS: Final = 500
+"""Points of a line: about one a pixel, and far below the 5,000 rows of Altair's limit."""
 _FEW: Final = 40
 _MOST_LABELLED: Final = 3
 
@@ -92,7 +94,7 @@ def _rows(estimate: Estimate, scale: float) -> Table:
             "spoken": f"context {format_count(int(contexts[index]))}: {format_seconds(float(seconds[index]))}",
             "rate": f"{three_digits(batch / float(seconds[index]))} tokens/s",
         }
-        for index in kept_indices(len(contexts), CHART_POINTS, around, logarithmic=wide)
+        for index in kept_indices(len(contexts), _POINTS, around, logarithmic=wide)
     ]
 
 
@@ -100,7 +102,7 @@ def _drop_rows(estimate: Estimate, scale: float) -> Table:
     contexts = estimate.decode_contexts
     drops = estimate.drop_indices
     rows: Table = []
-    for number, index in enumerate(drops[: CHART_POINTS // 2]):
+    for number, index in enumerate(drops[: _POINTS // 2]):
         context = int(contexts[index])
         before, after = (float(seconds) for seconds in estimate.decode_seconds[index - 1 : index + 1])
         many = f" ({len(drops)} in all)" if len(drops) > _MOST_LABELLED else ""

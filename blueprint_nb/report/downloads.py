@@ -16,9 +16,9 @@ from .._canonical import canonical_json
 from ..analysis import Estimate, RequestInputs
 from ..analysis.frames import component_frame
 from ..analysis.step import step_of
+from ..thinning import kept_indices
 from ..validation import VidurExperimentReport
 from .saved_inputs import saved_inputs
-from .thinning import kept_indices
 
 _MOST_STEPS: Final = 4_096
 """Steps in a link; with its digest, one takes about 110 bytes of a page that stays under 1.5 MB."""

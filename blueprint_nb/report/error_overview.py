@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..thinning import kept_indices
 from ..units import format_count
 from ..validation import VidurExperimentReport
 from ..validation.comparison import CaseComparison
 from .error_rows import CaseErrors, case_errors, case_names
 from .error_words import size_percent
-from .thinning import kept_indices
 
 _MOST_REASONS: Final = 4
 _OF_ANOTHER: Final = ("other model", "other hardware")

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..thinning import kept_indices
 from ..units import format_count, format_seconds
 from ..validation.comparison import CaseComparison
 from .context_axis import is_wide
 from .error_marks import cut
 from .error_points import Axis, ErrorPoint, cases_of, described, differing, points_of
 from .theme import Table
-from .thinning import kept_indices
 
 Series = tuple[str, ...]
 Lines = dict[tuple[str, Series], list[tuple[int, CaseComparison]]]

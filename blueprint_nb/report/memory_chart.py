@@ -8,11 +8,11 @@ import altair as alt
 import polars as pl
 
 from ..analysis import Estimate
+from ..thinning import kept_indices
 from ..units import GIB, format_bytes, format_gib
 from .context_axis import context_axis, is_wide
 from .memory_rows import MEMORY_PARTS
 from .theme import LIMIT_DASH, PART_COLOURS, TROUBLE, Table, data, finished, layered, title
-from .thinning import kept_indices
 
 _PREFILL_WIDTH: Final = 64
 _PREFILL_GAP: Final = 24

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..analysis import Estimate
+from ..thinning import kept_indices
 from ..units import format_count, format_seconds, three_digits
-from .thinning import kept_indices
 
 NO_DECODE: Final = "There is no decode step: the one generated token comes from the prefill."
 _SHOWN_STEPS: Final = 12

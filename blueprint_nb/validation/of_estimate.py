@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..analysis import Estimate
 from ..analysis.vidur import Subject, VidurProfileBaseline, load_slice
+from ..thinning import kept_indices
 from ..workload import InferencePhase
 from .case import VidurExperimentCase
 from .experiment import run_vidur_experiment
@@ -38,10 +39,7 @@ def _contexts(estimate: Estimate, oracle: VidurProfileBaseline) -> list[int]:
         plan=estimate.bound_plan(estimate.decode_plan(first)),
     )
     measured = [context for context in oracle.measured_contexts(subject) if first <= context <= last]
-    if len(measured) > _MOST_STEPS:
-        step = (len(measured) - 1) / (_MOST_STEPS - 1)
-        measured = [measured[round(index * step)] for index in range(_MOST_STEPS)]
-    return measured or [first]
+    return [measured[index] for index in kept_indices(len(measured), _MOST_STEPS)] or [first]
 
 
 def _case(estimate: Estimate, phase: InferencePhase, context_tokens: int) -> VidurExperimentCase:

@@ -7,7 +7,7 @@ from blueprint_nb.analysis.step import bound_of, step_of
 from blueprint_nb.errors import InvalidInputError
 from blueprint_nb.report.component_names import component_name
 from blueprint_nb.report.component_table import component_table
-from blueprint_nb.report.thinning import kept_indices
+from blueprint_nb.thinning import kept_indices
 
 
 def test_the_reference_qkv_projection_reads_as_in_the_explorer():

@@ -1,14 +1,11 @@
-"""Fewer points where a chart or a download has room for fewer: ends and what must stay are kept."""
+"""Fewer points where a chart, a download or a comparison has room for fewer: ends and what must stay are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-
-CHART_POINTS: Final = 500
-"""Points of a line: about one a pixel, and far below the 5,000 rows of Altair's limit."""
 
 
 def kept_indices(count: int, most: int, always: Iterable[int] = (), *, logarithmic: bool = False) -> list[int]:
