@@ -115,7 +115,7 @@ def _left_out(one: CaseComparison) -> list[str]:
     """Components of the block that are not compared, by the kind of reason."""
     kinds: dict[str, list[str]] = {}
     for component in one.in_block:
-        if not component.reference.covered:
+        if not component.reference.is_matched:
             name = component_name(component.reference.component)
             kinds.setdefault(component.reference.reason.partition(":")[0], []).append(name)
     listed = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items())

@@ -69,7 +69,7 @@ class CaseComparison:
     @property
     def matched(self) -> list[ComponentComparison]:
         """Components of a decoder block that have a reference to rely on."""
-        return [one for one in self.in_block if one.reference.covered]
+        return [one for one in self.in_block if one.reference.is_matched]
 
     @property
     def flagged_count(self) -> int:
@@ -94,7 +94,7 @@ class CaseComparison:
     @property
     def excluded_seconds(self) -> float:
         """Estimated, of the components of one block that are not compared."""
-        return fsum(one.seconds for one in self.in_block if not one.reference.covered)
+        return fsum(one.seconds for one in self.in_block if not one.reference.is_matched)
 
     @property
     def subtotal_error_seconds(self) -> float | None:

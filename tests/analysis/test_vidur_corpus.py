@@ -52,7 +52,7 @@ def test_a_baseline_is_asked_for_by_vidurs_names_or_the_projects(checkout: Path,
 def test_a_file_of_a_machine_serves_all_its_models(checkout: Path):
     oracle = VidurCorpus(checkout).baseline("h100", "llama-2-7b")
     assert oracle.lookup("attention_core", ATTENTION).seconds == pytest.approx(3e-05)
-    assert oracle.lookup("add", COMPUTE).covered
+    assert oracle.lookup("add", COMPUTE).is_matched
 
 
 def test_the_collectives_of_a_machine_are_asked_for_by_name(checkout: Path):

@@ -63,9 +63,9 @@ def test_the_vocabulary_matters_to_the_embedding_alone(tmp_path: Path):
     rows = [{**COMPUTE, **times("emb", "add")}]
     oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", rows))
     key = {**COMPUTE, "vocab_size": 32768}
-    assert oracle.lookup("add", key).covered
+    assert oracle.lookup("add", key).is_matched
     assert oracle.lookup("emb", key).reason == "no row: mlp.csv has none with vocab_size 32,768"
-    assert oracle.lookup("emb", COMPUTE).covered
+    assert oracle.lookup("emb", COMPUTE).is_matched
 
 
 def test_the_reference_of_duplicates_is_their_median_with_count_and_spread(tmp_path: Path):
@@ -186,7 +186,7 @@ def test_an_oracle_is_shut_while_an_estimate_is_made():
     with pytest.raises(OracleError) as caught, oracles_shut():
         oracle.lookup("mlp_up", PHI_2)
     assert str(caught.value) == message
-    assert oracle.lookup("mlp_up", PHI_2).covered
+    assert oracle.lookup("mlp_up", PHI_2).is_matched
 
 
 def test_an_attempt_that_was_hidden_still_ends_the_estimate():
@@ -216,7 +216,7 @@ class TestPlausibility:
     def test_nine_seconds_for_a_norm_are_flagged(self, tmp_path: Path):
         rows = [{**COMPUTE, **times("input_layernorm", ms=9000)}]
         reference = baseline(compute_csv=write(tmp_path / "mlp.csv", rows)).lookup("input_norm", COMPUTE)
-        assert not reference.covered
+        assert not reference.is_matched
         assert "line 2" in reference.reason
 
     def test_microseconds_in_a_column_of_milliseconds_are_flagged(self, tmp_path: Path):
@@ -237,7 +237,7 @@ class TestPlausibility:
         key = {**COMPUTE, "num_tokens": 4096}
         oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**key, **times("add", ms=0.04)}]))
         reference = oracle.lookup("add", key)
-        assert reference.covered
+        assert reference.is_matched
         assert reference.note == "2.52 TB/s, more than the HBM of a100_80g gives: read from a cache"
 
     def test_an_impossible_cell_among_good_ones_flags_the_reference(self, tmp_path: Path):
@@ -255,7 +255,7 @@ class TestPlausibility:
     def test_hardware_the_project_does_not_know_is_not_judged(self, tmp_path: Path):
         rows = [{**COMPUTE, **times("input_layernorm", ms=9.0)}]
         oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", rows), hardware_name="a chip of 2031")
-        assert oracle.lookup("input_norm", COMPUTE).covered
+        assert oracle.lookup("input_norm", COMPUTE).is_matched
 
     def test_an_all_reduce_in_microseconds_is_flagged(self, tmp_path: Path):
         row = {**MESSAGE, "size": 8_388_608, **times("all_reduce", ms=95.0)}
@@ -267,7 +267,7 @@ class TestPlausibility:
     def test_a_key_is_completed_from_the_rows_before_their_time_is_judged(self, tmp_path: Path):
         row = {**COMPUTE, "num_tensor_parallel_workers": 8, "num_tokens": 4096, **times("mlp_up_proj", ms=0.45)}
         oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [row]))
-        assert oracle.lookup("mlp_up", {"num_tokens": 4096}).covered
+        assert oracle.lookup("mlp_up", {"num_tokens": 4096}).is_matched
         prefill = {**ATTENTION, "is_prefill": True, "prefill_chunk_size": 1024, "kv_cache_size": 3072}
         rows = [{**prefill, **times("attn_prefill", ms=0.9)}]
         oracle = baseline(attention_csv=write(tmp_path / "attention.csv", rows))
@@ -277,7 +277,7 @@ class TestPlausibility:
     def test_attention_that_keeps_one_unit_busy_is_slow_but_possible(self, tmp_path: Path):
         row = {**ATTENTION, "n_kv_head": 1, "kv_cache_size": 131_071, "max_model_len": 131_072}
         oracle = baseline(attention_csv=write(tmp_path / "a.csv", [{**row, **times("attn_decode", ms=1.1)}]))
-        assert oracle.lookup("attention_core", row).covered
+        assert oracle.lookup("attention_core", row).is_matched
 
     @pytest.mark.parametrize(("size", "state"), [(1_999_872, "flagged"), (2_000_000, "matched")])
     def test_small_messages_are_unreliable(self, tmp_path: Path, size: int, state: str):

@@ -53,12 +53,12 @@ def references(oracle: Any, one: VidurExperimentCase) -> dict[str, VidurReferenc
 
 def test_all_ten_columns_and_the_attention_columns_have_a_component(compute: Path, attention: Path):
     found = references(baseline(compute_csv=compute, attention_csv=attention), case())
-    assert {one.operator for one in found.values() if one.covered} == {
+    assert {one.operator for one in found.values() if one.is_matched} == {
         *ALL_COMPUTE,
         "attn_decode",
         "attn_kv_cache_save",
     }
-    reasons = {name: one.reason for name, one in found.items() if not one.covered}
+    reasons = {name: one.reason for name, one in found.items() if not one.is_matched}
     assert reasons == {
         "attention_residual": "refused by policy: Vidur's one `add` stands for the last residual add only",
         "final_norm": "no column: Vidur does not time it",
@@ -125,7 +125,7 @@ def test_a_row_measured_up_to_a_shorter_context_says_so(tmp_path: Path):
 
 def test_the_cache_of_a_decode_step_is_one_short_of_its_context(attention: Path):
     oracle = baseline(attention_csv=attention)
-    assert references(oracle, case(context_tokens=129))["attention_core"].covered
+    assert references(oracle, case(context_tokens=129))["attention_core"].is_matched
     expected = "no row: attention.csv has none with kv_cache_size 129"
     assert references(oracle, case(context_tokens=130))["attention_core"].reason == expected
 
@@ -133,20 +133,20 @@ def test_the_cache_of_a_decode_step_is_one_short_of_its_context(attention: Path)
 def test_a_prefill_is_a_chunk_of_all_its_tokens_upon_an_empty_cache(tmp_path: Path):
     row = {**ATTENTION, "is_prefill": True, "prefill_chunk_size": 64, "kv_cache_size": 0, **times("attn_prefill")}
     oracle = baseline(attention_csv=write(tmp_path / "attention.csv", [row]))
-    assert references(oracle, case(phase="prefill", context_tokens=64))["attention_core"].covered
-    assert not references(oracle, case(phase="prefill", context_tokens=65))["attention_core"].covered
+    assert references(oracle, case(phase="prefill", context_tokens=64))["attention_core"].is_matched
+    assert not references(oracle, case(phase="prefill", context_tokens=65))["attention_core"].is_matched
 
 
 def test_the_tokens_of_a_prefill_are_batch_times_prompt(tmp_path: Path):
     oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **TIMES, "num_tokens": 96}]))
     one = case(phase="prefill", context_tokens=32, batch_size=3)
-    assert references(oracle, one)["mlp_up"].covered
+    assert references(oracle, one)["mlp_up"].is_matched
 
 
 def test_a_chunk_sees_what_was_cached_before_it(tmp_path: Path):
     row = {**ATTENTION, "is_prefill": True, "prefill_chunk_size": 64, "kv_cache_size": 192, **times("attn_prefill")}
     oracle = baseline(attention_csv=write(tmp_path / "attention.csv", [row]))
-    assert _of_groups(oracle, SequenceGroup(query_tokens=64, context_tokens=256, count=1)).covered
+    assert _of_groups(oracle, SequenceGroup(query_tokens=64, context_tokens=256, count=1)).is_matched
 
 
 def test_a_mixed_step_is_in_no_profile(attention: Path):
@@ -195,12 +195,12 @@ class TestTopology:
         rows = [{**phi, **times("input_layernorm", "add")}, {**COMPUTE, **TIMES}]
         for chosen in (rows, rows[:1]):
             oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", chosen), model_name="microsoft/phi-2")
-            assert references(oracle, case(model="phi-2"))["input_norm"].covered
+            assert references(oracle, case(model="phi-2"))["input_norm"].is_matched
 
     def test_a_norm_in_a_wrong_unit_is_a_norm_all_the_same(self, tmp_path: Path):
         wrong = {**TIMES, "time_stats.post_attention_layernorm.median": 9000}
         found = references(baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **wrong}])), case())
-        assert found["mlp_up"].covered
+        assert found["mlp_up"].is_matched
         assert "line 2" in found["post_attention_norm"].reason
 
     def test_a_parallel_model_refuses_a_file_of_serial_residuals(self, tmp_path: Path):
@@ -213,11 +213,11 @@ class TestTopology:
 
     def test_the_reference_template_is_compared_whatever_the_topology(self):
         found = references(load_slice(), case(model="phi-2-dense-mha"))
-        assert sum(one.covered for one in found.values()) == 9
+        assert sum(one.is_matched for one in found.values()) == 9
 
     def test_the_real_phi_2_has_all_but_its_partial_rope(self):
         found = references(load_slice(), case(model="phi-2"))
-        assert found["mlp_up"].covered
+        assert found["mlp_up"].is_matched
         assert found["rope"].reason == (
             "refused by policy: Vidur's RoPE rotates whole heads, and phi-2 rotates 32 of 80 elements"
         )
@@ -257,7 +257,7 @@ class TestCollectives:
         oracle = baseline(all_reduce_csv=write(tmp_path / "all_reduce.csv", rows))
         between = NetworkTierBinding(tensor_parallel_network=1)
         found = references(oracle, case(mapping=mapped(ranks), batch_size=256, network_binding=between))
-        assert found["mlp_all_reduce"].covered
+        assert found["mlp_all_reduce"].is_matched
 
     def test_a_hop_is_a_send(self, tmp_path: Path):
         row = {**MESSAGE, "size": 2_097_152, "collective": "send_recv", **times("send_recv", ms=0.02)}
@@ -270,7 +270,7 @@ class TestCollectives:
         oracle = baseline(all_reduce_csv=path, network_name="a100_dgx")
         sxm = case(mapping=mapped(2), batch_size=256, hardware="a100_80g_sxm")
         pcie = case(mapping=mapped(2), batch_size=256, hardware="a100_80g_pcie")
-        assert references(oracle, sxm)["mlp_all_reduce"].covered
+        assert references(oracle, sxm)["mlp_all_reduce"].is_matched
         assert references(oracle, pcie)["mlp_all_reduce"].reason == (
             "other hardware: timed on a100_dgx, whose network does not stand for that of a100_80g_pcie"
         )
@@ -286,7 +286,7 @@ def test_a_bridge_is_within_the_box(tmp_path: Path, tier: int):
         batch_size=256,
         network_binding=NetworkTierBinding(tensor_parallel_network=tier),
     )
-    assert references(oracle, one)["mlp_all_reduce"].covered
+    assert references(oracle, one)["mlp_all_reduce"].is_matched
 
 
 def test_repeated_kv_heads_are_in_no_profile(tmp_path: Path):
@@ -297,7 +297,7 @@ def test_repeated_kv_heads_are_in_no_profile(tmp_path: Path):
     )
     between = NetworkTierBinding(tensor_parallel_network=1)
     found = references(oracle, case(model="codellama-34b", mapping=mapped(16), network_binding=between))
-    assert found["mlp_up"].covered
+    assert found["mlp_up"].is_matched
     assert found["qkv_projection"].reason == (
         "refused by policy: TP 16 repeats the 8 KV heads of codellama-34b, and a profile does not say how its kernels did"
     )

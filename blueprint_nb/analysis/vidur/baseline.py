@@ -26,7 +26,7 @@ from ..oracle import ReadCount, require_open_oracle
 from .keyed_work import hardware_system, keyed_activity
 from .operators import REFUSED, UNTIMED_REASON, name_of, operator_of
 from .plausibility import judged
-from .reference import VidurReference, not_covered
+from .reference import Reason, VidurReference, not_covered
 from .rows import ProfileRows, backend_name, checked_key
 from .subject import Subject
 from .topology import (
@@ -169,7 +169,7 @@ class VidurProfileBaseline:
         if component == "attention_core" and rows.distinct("is_prefill", checked) == [1]:
             operator = "attn_prefill"
         found = rows.find(name, operator, checked)
-        activity = keyed_activity(name, rows.completed(operator, checked)) if found.covered else None
+        activity = keyed_activity(name, rows.completed(operator, checked)) if found.is_matched else None
         if activity is None:
             return found
         return judged(found, activity, hardware_system(self._machine(OPERATORS[operator])), DATATYPE)
@@ -220,7 +220,7 @@ class VidurProfileBaseline:
     def _machine(self, kind: str) -> str:
         return self.identity.hardware_name if kind in ("compute", "attention") else self.identity.network_name
 
-    def _machine_fault(self, subject: Subject, kind: str) -> str | None:
+    def _machine_fault(self, subject: Subject, kind: str) -> Reason | None:
         fault = hardware_fault if kind in ("compute", "attention") else network_fault
         return fault(subject, self._machine(kind))
 
@@ -232,9 +232,15 @@ class VidurProfileBaseline:
         backend, block_size = self.identity.attention_backend, self.identity.block_size
         key = subject.attention_key(str(backend), int(block_size or 0))
         if key is None:
-            return not_covered(component, "no row: profiles have steps of one kind of sequence only", operator)
+            return not_covered(
+                component, Reason("no row", "profiles have steps of one kind of sequence only"), operator
+            )
         found = rows.find(component, operator, key, subject.longest_context_tokens)
-        if found.covered and component == "attention_core" and not rows.times("attn_kv_cache_save", subject.heads_key):
+        if (
+            found.is_matched
+            and component == "attention_core"
+            and not rows.times("attn_kv_cache_save", subject.heads_key)
+        ):
             note = f"{rows.name} has no attn_kv_cache_save: the append may be timed within"
             return replace(found, note=note)
         return found
@@ -249,4 +255,4 @@ def _collective(subject: Subject, activity: ComponentActivity, operator: str, ro
 
 
 def _no_file(component: str, operator: str) -> VidurReference:
-    return not_covered(component, f"no file: no {OPERATORS[operator]} profile was given", operator)
+    return not_covered(component, Reason("no file", f"no {OPERATORS[operator]} profile was given"), operator)

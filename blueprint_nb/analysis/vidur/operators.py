@@ -10,6 +10,7 @@ from typing import Final
 
 from ...errors import UnknownNameError, unknown_name
 from ...evidence.vidur import OPERATORS
+from .reference import Reason
 
 _COMPUTE: Final = {
     "embedding": "emb",
@@ -31,7 +32,7 @@ _COLLECTIVES: Final = {
     "pipeline_send": "send_recv",
 }
 
-_ONE_ADD: Final = "refused by policy: Vidur's one `add` stands for the last residual add only"
+_ONE_ADD: Final = Reason("refused by policy", "Vidur's one `add` stands for the last residual add only")
 
 REFUSED: Final = {"attention_residual": _ONE_ADD, "branch_add": _ONE_ADD}
 """Components that no operator may stand for, and why."""
@@ -39,7 +40,7 @@ REFUSED: Final = {"attention_residual": _ONE_ADD, "branch_add": _ONE_ADD}
 UNTIMED: Final = ("final_norm", "lm_head", "lm_head_all_gather")
 """Components that Vidur has no operator for."""
 
-UNTIMED_REASON: Final = "no column: Vidur does not time it"
+UNTIMED_REASON: Final = Reason("no column", "Vidur does not time it")
 
 COMPONENT_OF: Final = {
     **{operator: component for component, operator in _COMPUTE.items()},

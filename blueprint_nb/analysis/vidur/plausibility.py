@@ -67,8 +67,8 @@ def judged(
 def _judged_collective(found: VidurReference, message_bytes: int, system: SystemProfile | None) -> VidurReference:
     if message_bytes >= _SMALLEST_RELIABLE_BYTES:
         return found if system is None or found.seconds is None else _judged_message(found, message_bytes, system)
-    reason = f"unreliable: messages below 2 MB were timed erratically, this one has {message_bytes:,} B"
-    return replace(found, state="flagged", reason=reason)
+    detail = f"messages below 2 MB were timed erratically, this one has {message_bytes:,} B"
+    return replace(found, state="flagged", kind="unreliable", detail=detail)
 
 
 def _judged_message(found: VidurReference, message_bytes: int, system: SystemProfile) -> VidurReference:
@@ -82,8 +82,8 @@ def _judged_message(found: VidurReference, message_bytes: int, system: SystemPro
 def _flagged(found: VidurReference, work: str, least_seconds: float, system: SystemProfile) -> VidurReference:
     seconds = found.seconds or 0.0
     what = f"{format_seconds(seconds)} for {work} is {three_digits(seconds / least_seconds)} times"
-    reason = f"ruled out by physics: {what} what {system.name} needs at its peak"
-    return replace(found, state="flagged", reason=f"{reason}; is the column in milliseconds?")
+    detail = f"{what} what {system.name} needs at its peak; is the column in milliseconds?"
+    return replace(found, state="flagged", kind="ruled out by physics", detail=detail)
 
 
 def _work(activity: ComponentActivity, traffic_bytes: int) -> str:

@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 State = Literal["matched", "flagged", "not-covered"]
+
+Kind = Literal[
+    "",
+    "other model",
+    "other datatype",
+    "other dimensions",
+    "other hardware",
+    "other topology",
+    "refused by policy",
+    "no file",
+    "no column",
+    "no row",
+    "faulty cell",
+    "ruled out by physics",
+    "unreliable",
+]
+"""Of the reason why a component is not covered, or its measurement is flagged; empty where it is matched."""
+
+
+class Reason(NamedTuple):
+    """Why nothing is compared."""
+
+    kind: Kind
+    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +43,10 @@ class VidurReference:
     """`matched`: a reference. `flagged`: a measurement that can't be relied on, kept out of subtotals."""
     seconds: float | None = None
     """The median over the matching rows; None where nothing covers the component."""
-    reason: str = ""
-    """In words, why it is not covered or flagged; empty where it is matched."""
+    kind: Kind = ""
+    """Of the reason why it is not covered or flagged; empty where it is matched."""
+    detail: str = ""
+    """The reason itself, in words."""
     note: str = ""
     """What a reader should know about a matched reference."""
     samples: int = 0
@@ -29,11 +55,18 @@ class VidurReference:
     """Largest less smallest of these rows."""
 
     @property
-    def covered(self) -> bool:
+    def reason(self) -> str:
+        """Kind and detail: "no row: mlp.csv has none with num_tokens 127"; empty where it is matched."""
+        return f"{self.kind}: {self.detail}" if self.kind else ""
+
+    @property
+    def is_matched(self) -> bool:
         """Whether it counts in subtotals."""
         return self.state == "matched"
 
 
-def not_covered(component: str, reason: str, operator: str | None = None) -> VidurReference:
+def not_covered(component: str, reason: Reason, operator: str | None = None) -> VidurReference:
     """No reference, and why."""
-    return VidurReference(component=component, operator=operator, state="not-covered", reason=reason)
+    return VidurReference(
+        component=component, operator=operator, state="not-covered", kind=reason.kind, detail=reason.detail
+    )

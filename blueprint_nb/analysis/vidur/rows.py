@@ -20,7 +20,7 @@ from ...errors import InvalidInputError, nearest, shown
 from ...evidence.vidur import PHASE_OF, ProfileTable
 from ...units import format_count
 from ..oracle import require_open_oracle
-from .reference import VidurReference, not_covered
+from .reference import Reason, VidurReference, not_covered
 
 _SORTED_BY: Final = {
     "compute": "num_tokens",
@@ -80,26 +80,27 @@ class ProfileRows:
         require_open_oracle()
         if name not in self.table.milliseconds:
             if name in PHASE_OF and "is_prefill" not in self.table.keys:
-                return not_covered(component, f"no column: {self.name} has no is_prefill to match", name)
-            return not_covered(component, f"no column: {self.name} has no time_stats.{name}.median", name)
+                return not_covered(component, Reason("no column", f"{self.name} has no is_prefill to match"), name)
+            return not_covered(component, Reason("no column", f"{self.name} has no time_stats.{name}.median"), name)
         dimensions = _dimensions(name, key)
         if missing := [column for column in dimensions if column not in self.table.keys]:
-            return not_covered(component, f"no column: {self.name} has no {missing[0]} to match", name)
+            return not_covered(component, Reason("no column", f"{self.name} has no {missing[0]} to match"), name)
         rows = self._select(dimensions)
         if longest_tokens and len(rows):
             if "max_model_len" not in self.table.keys:
-                return not_covered(component, f"no column: {self.name} has no max_model_len to match", name)
+                return not_covered(component, Reason("no column", f"{self.name} has no max_model_len to match"), name)
             long_enough = rows[self.table.keys["max_model_len"][rows] >= longest_tokens]
             if not len(long_enough):
                 longest = int(self.table.keys["max_model_len"][rows].max())
                 rule = f"measured up to max_model_len {longest:,}, the context is {longest_tokens:,}"
-                return not_covered(component, f"no row: {self.name} {rule}", name)
+                return not_covered(component, Reason("no row", f"{self.name} {rule}"), name)
             rows = long_enough
         if not len(rows):
-            return not_covered(component, f"no row: {self.name} has none with {self._nearest_miss(dimensions)}", name)
+            missing_in = f"{self.name} has none with {self._nearest_miss(dimensions)}"
+            return not_covered(component, Reason("no row", missing_in), name)
         if open_column := self._undecided(name, dimensions, rows):
-            reason = f"no row: {self.name} has several values of {open_column} here; the key must say which"
-            return not_covered(component, reason, name)
+            detail = f"{self.name} has several values of {open_column} here; the key must say which"
+            return not_covered(component, Reason("no row", detail), name)
         return self._median(component, name, rows)
 
     @cached_property
@@ -146,11 +147,12 @@ class ProfileRows:
         measured = times[~np.isnan(times)].tolist()
         faults = self.table.faults.get(name, {})
         fault = next((faults[row] for row in rows.tolist() if row in faults), None)
+        if fault is None:
+            reason = Reason("no row", f"{self.name} leaves time_stats.{name}.median empty here")
+        else:
+            detail = f"{self.name}, line {fault.line}: {fault.column} {fault.rule}, got {fault.got}"
+            reason = Reason("faulty cell", detail)
         if not measured:
-            if fault is None:
-                reason = f"no row: {self.name} leaves time_stats.{name}.median empty here"
-            else:
-                reason = f"no row: {self.name}, line {fault.line}: {fault.column} {fault.rule}, got {fault.got}"
             return not_covered(component, reason, name)
         found = VidurReference(
             component=component,
@@ -160,10 +162,7 @@ class ProfileRows:
             samples=len(measured),
             spread_seconds=(max(measured) - min(measured)) / 1000,
         )
-        if fault is None:
-            return found
-        reason = f"{self.name}, line {fault.line}: {fault.column} {fault.rule}, got {fault.got}"
-        return replace(found, state="flagged", reason=reason)
+        return found if fault is None else replace(found, state="flagged", kind=reason.kind, detail=reason.detail)
 
 
 def _dimensions(name: str, key: Mapping[str, Any]) -> dict[str, Any]:
