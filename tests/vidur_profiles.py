@@ -60,6 +60,12 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     return path
 
 
+def decodes(contexts: Iterable[int], **changes: Any) -> list[dict[str, Any]]:
+    """Rows of Llama-2-7b's attention file: a decode step at each of the visible `contexts`."""
+    timed = {**ATTENTION, **times("attn_decode"), **changes}
+    return [{**timed, "kv_cache_size": context - 1} for context in contexts]
+
+
 def baseline(**changes: Any) -> VidurProfileBaseline:
     """A baseline of Llama-2-7b on an A100, from the files in `changes`."""
     identity = {
