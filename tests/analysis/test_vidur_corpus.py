@@ -61,6 +61,23 @@ def test_the_collectives_of_a_machine_are_asked_for_by_name(checkout: Path):
     assert sorted(oracle.files) == ["all_reduce", "attention", "compute"]
 
 
+def test_a_folder_of_collectives_alone_has_networks_and_no_models(checkout: Path):
+    shutil.rmtree(checkout / "data/profiling/compute")
+    shutil.rmtree(checkout / "data/profiling/attention")
+    corpus = VidurCorpus(checkout)
+    assert (corpus.entries, corpus.networks) == ((), ("a100_dgx",))
+
+
+def test_of_two_compute_files_the_newer_name_is_read(checkout: Path):
+    for folder in ("a100", "h100"):
+        path = checkout / "data/profiling/compute" / folder / "meta-llama/Llama-2-7b-hf"
+        write(path / "mlp.csv", [{**COMPUTE, **times("add", ms=0.01)}])
+        write(path / "linear_op.csv", [{**COMPUTE, **times("add", ms=0.02)}])
+    corpus = VidurCorpus(checkout)
+    assert {one.compute.name for one in corpus.entries if one.compute} == {"linear_op.csv"}
+    assert corpus.baseline("a100", "llama-2-7b").lookup("add", COMPUTE).seconds == pytest.approx(2e-05)
+
+
 def test_the_frame_says_what_is_held_and_what_can_not_be_read(checkout: Path):
     pointer = checkout / "data/profiling/compute/a100/meta-llama/Llama-2-7b-hf/attention.csv"
     pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n")
@@ -105,8 +122,7 @@ def test_a_folder_without_profiles_is_said(tmp_path: Path):
     with pytest.raises(ProfileError) as caught:
         VidurCorpus(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path} holds no Vidur profiles: there is no folder compute or attention in it. "
-        "Name the folder data/profiling of a checkout of Vidur."
+        f"{tmp_path} holds no Vidur profiles. Name the folder data/profiling of a checkout of Vidur."
     )
 
 

@@ -21,7 +21,7 @@ from ..._canonical import digest
 from ..._schema import Count, Record, Text
 from ...cost import ComponentActivity, plan_activity
 from ...errors import InvalidInputError, shown
-from ...evidence.vidur import OPERATORS, read_profile
+from ...evidence.vidur import OPERATORS
 from ..oracle import ReadCount, require_open_oracle
 from .keyed_work import hardware_system, keyed_activity
 from .operators import REFUSED, UNTIMED_REASON, name_of, operator_of
@@ -103,7 +103,7 @@ class VidurProfileBaseline:
                 if value is None:
                     raise InvalidInputError(field, got="None", rule="is required with attention_csv")
         paths = dict(zip(_KINDS, (attention_csv, compute_csv, all_reduce_csv, send_recv_csv), strict=True))
-        files = {kind: ProfileRows(read_profile(path, kind)) for kind, path in paths.items() if path is not None}
+        files = {kind: ProfileRows.read(path, kind) for kind, path in paths.items() if path is not None}
         return cls.of_files(
             files,
             model_name=model_name,

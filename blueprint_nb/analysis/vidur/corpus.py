@@ -1,21 +1,19 @@
 """A checkout of Vidur's profiles: what it holds by hardware, model and TP, and baselines by name.
 
-Layouts of all versions are known: `compute/<hardware>/<model>/{mlp,linear_op}.csv`, with an `attention.csv` beside it
-or under `attention/<hardware>/[<model>/]`, and `network/<machine>/{all_reduce,send_recv}.csv`. Files are read when
-asked for; one that can't be is listed with its fault.
+`evidence.vidur.profile_files` knows where the files are. They are read when asked for; one that can't be is listed with
+its fault.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ...errors import BlueprintError, InvalidInputError, ProfileError, shown, unknown_name
-from ...evidence.vidur import read_profile
+from ...errors import BlueprintError, InvalidInputError, unknown_name
+from ...evidence.vidur import profile_files
 from .baseline import VidurProfileBaseline
 from .names import MODELS, SYSTEMS, stands_for
 from .rows import ProfileRows
@@ -23,10 +21,9 @@ from .rows import ProfileRows
 if TYPE_CHECKING:
     import polars as pl
 
-_ROOTS: Final = (".", "profiling", "data/profiling")
-_COMPUTE_FILES: Final = ("mlp.csv", "linear_op.csv")
-_ATTENTION_FILES: Final = ("attention.csv",)
-NETWORK_KINDS: Final = ("all_reduce", "send_recv")
+_NEWER_COMPUTE_FILE: Final = "linear_op.csv"
+_NETWORK_KINDS: Final = ("all_reduce", "send_recv")
+_RANKS: Final = "num_tensor_parallel_workers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,48 +36,40 @@ class CorpusEntry:
     attention: Path | None
 
 
-@dataclass(frozen=True, eq=False)
 class VidurCorpus:
-    """A folder of profiles: `data/profiling` of Vidur, or a folder that holds it. Raises `ProfileError`."""
+    """A folder of profiles: `data/profiling` of Vidur, or a folder that holds it.
 
-    root: Path
-    source_revision: str
+    Of a model's `mlp.csv` and `linear_op.csv` the latter is read, which is the newer name. Raises `ProfileError` for a
+    folder without profiles, `InvalidInputError` for what is no path.
+    """
 
     def __init__(self, root: str | os.PathLike[str], source_revision: str = "") -> None:
-        if not isinstance(root, (str, os.PathLike)) or not isinstance(os.fspath(root), str):
-            raise InvalidInputError("root", got=shown(root), rule="must be the path of a folder")
-        candidates = [Path(root) / folder for folder in _ROOTS]
-        found = next(
-            (path for path in candidates if any((path / part).is_dir() for part in ("compute", "attention"))), None
-        )
-        if found is None:
-            raise ProfileError(
-                str(root),
-                rule="holds no Vidur profiles: there is no folder compute or attention in it",
-                next_step="Name the folder data/profiling of a checkout of Vidur.",
-            )
-        object.__setattr__(self, "root", found)
-        object.__setattr__(self, "source_revision", source_revision)
+        self.source_revision = source_revision
+        files = sorted(profile_files(root), key=lambda file: file.path.name == _NEWER_COMPUTE_FILE)
+        self._paths = {(file.kind, file.target, file.model): file.path for file in files}
 
     @cached_property
     def entries(self) -> tuple[CorpusEntry, ...]:
         """Every hardware and model that there is a file of, sorted."""
-        compute, attention = dict(self._by_model("compute", _COMPUTE_FILES)), self._attention
-        names = sorted({*compute, *(key for key in attention if key[1])})
+        names = {
+            (target, model)
+            for kind, target, model in self._paths
+            if kind == "compute" or (kind == "attention" and model)
+        }
         return tuple(
-            CorpusEntry(*key, compute.get(key), attention.get(key) or attention.get((key[0], ""))) for key in names
+            CorpusEntry(
+                hardware,
+                model,
+                self._paths.get(("compute", hardware, model)),
+                self._paths.get(("attention", hardware, model)) or self._shared_attention(hardware),
+            )
+            for hardware, model in sorted(names)
         )
-
-    @cached_property
-    def _attention(self) -> dict[tuple[str, str], Path]:
-        shared = dict(self._by_model("attention", _ATTENTION_FILES))
-        return shared | dict(self._by_model("compute", _ATTENTION_FILES))
 
     @property
     def networks(self) -> tuple[str, ...]:
         """Machines whose collectives were timed, sorted."""
-        files = (path for kind in NETWORK_KINDS for path in (self.root / "network").glob(f"*/{kind}.csv"))
-        return tuple(sorted({path.parent.name for path in files}))
+        return tuple(sorted({target for kind, target, model in self._paths if kind in _NETWORK_KINDS and not model}))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -123,9 +112,9 @@ class VidurCorpus:
         if network is not None and network not in self.networks:
             raise unknown_name("network", network, self.networks)
         paths = {"attention": entry.attention, "compute": entry.compute}
-        for kind in NETWORK_KINDS:
-            paths[kind] = self._network_file(network, f"{kind}.csv")
-        files = {kind: ProfileRows(read_profile(path, kind)) for kind, path in paths.items() if path is not None}
+        if network is not None:
+            paths |= {kind: self._paths.get((kind, network, "")) for kind in _NETWORK_KINDS}
+        files = {kind: ProfileRows.read(path, kind) for kind, path in paths.items() if path is not None}
         attention = files.get("attention")
         return VidurProfileBaseline.of_files(
             files,
@@ -137,12 +126,9 @@ class VidurCorpus:
             source_revision=self.source_revision,
         )
 
-    def _by_model(self, part: str, files: tuple[str, ...]) -> Iterator[tuple[tuple[str, str], Path]]:
-        """(hardware, model) to file; the model is "" where the file is beside the models."""
-        for name in files:
-            for path in sorted((self.root / part).glob(f"*/**/{name}")):
-                hardware, *model = path.parent.relative_to(self.root / part).parts
-                yield (hardware, "/".join(model)), path
+    def _shared_attention(self, hardware: str) -> Path | None:
+        """The attention file of all models of a hardware."""
+        return self._paths.get(("attention", hardware, ""))
 
     def _entry(self, hardware: str, model: str) -> CorpusEntry:
         of_hardware = [one for one in self.entries if hardware in stands_for(one.hardware, SYSTEMS)]
@@ -155,25 +141,21 @@ class VidurCorpus:
     def _of_attention_alone(self, of_hardware: list[CorpusEntry], model: str) -> CorpusEntry:
         """A model that only the attention file of its hardware may have: the file names no model, its heads decide."""
         known = next((name for name in MODELS if model in stands_for(name, MODELS)), None)
-        shared = self._attention.get((of_hardware[0].hardware, ""))
+        shared = self._shared_attention(of_hardware[0].hardware)
         if known is None or shared is None:
             raise unknown_name("model", model, [one.model for one in of_hardware])
         return CorpusEntry(of_hardware[0].hardware, known, None, shared)
 
-    def _network_file(self, network: str | None, name: str) -> Path | None:
-        path = None if network is None else self.root / "network" / network / name
-        return path if path is not None and path.is_file() else None
-
 
 def _only(key: str, chosen: Any, rows: ProfileRows | None) -> Any:
     """`chosen`, else the one value of `key` in an attention file. Raises `InvalidInputError` where it has several."""
-    values = [] if rows is None else rows.distinct(key)
-    if chosen is not None or not values:
+    if chosen is not None or rows is None:
         return chosen
+    values = rows.distinct(key)
     if len(values) > 1:
         texts = ", ".join(str(value) for value in values)
-        raise InvalidInputError(key, got="None", rule=f"must be chosen: {rows and rows.name} has {texts}")
-    return values[0]
+        raise InvalidInputError(key, got="None", rule=f"must be chosen: {rows.name} has {texts}")
+    return values[0] if values else None
 
 
 def _heads(compute: ProfileRows) -> dict[str, Any]:
@@ -184,26 +166,30 @@ def _heads(compute: ProfileRows) -> dict[str, Any]:
 
 
 def _row(entry: CorpusEntry) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    faults: list[str] = []
+    compute = _readable(entry.compute, "compute", faults)
+    attention = _readable(entry.attention, "attention", faults)
+    heads = {} if compute is None else _heads(compute)
+    of_compute = [] if compute is None else compute.distinct(_RANKS)
+    of_attention = [] if attention is None else attention.distinct(_RANKS, heads)
+    return {
         "hardware": entry.hardware,
         "model": entry.model,
         "systems": list(SYSTEMS.get(entry.hardware, ())),
         "models": list(MODELS.get(entry.model, ())),
-        "compute_rows": None,
-        "attention_rows": None,
-        "fault": "",
+        "tensor_parallel": sorted({*of_compute, *of_attention}),
+        "compute_rows": None if compute is None else compute.count({}),
+        "attention_rows": None if attention is None else attention.count(heads),
+        "fault": " ".join(faults),
     }
-    tensor_parallel: set[int] = set()
-    heads: dict[str, Any] = {}
-    for kind, path in (("compute", entry.compute), ("attention", entry.attention)):
-        if path is None:
-            continue
-        try:
-            rows = ProfileRows(read_profile(path, kind))
-        except BlueprintError as error:
-            row["fault"] = f"{row['fault']} {error}".strip()
-            continue
-        row[f"{kind}_rows"] = rows.count(heads)
-        tensor_parallel.update(rows.distinct("num_tensor_parallel_workers", heads))
-        heads = _heads(rows)
-    return {**row, "tensor_parallel": sorted(tensor_parallel)}
+
+
+def _readable(path: Path | None, kind: str, faults: list[str]) -> ProfileRows | None:
+    """The file, where it is there and can be read; why it can't be is added to `faults`."""
+    if path is None:
+        return None
+    try:
+        return ProfileRows.read(path, kind)
+    except BlueprintError as error:
+        faults.append(str(error))
+        return None

@@ -7,17 +7,18 @@ look-up in a file of a million rows reads few of them.
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
 from ...errors import InvalidInputError, nearest, shown
-from ...evidence.vidur import PHASE_OF, ProfileTable
+from ...evidence.vidur import PHASE_OF, ProfileTable, read_profile
 from ...units import format_count
 from ..oracle import require_open_oracle
 from .reference import Reason, VidurReference, not_covered
@@ -38,6 +39,11 @@ class ProfileRows:
     """A profile file, to look up in."""
 
     table: ProfileTable
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], kind: str) -> Self:
+        """The file at `path`. Raises as `read_profile`."""
+        return cls(read_profile(path, kind))
 
     @property
     def name(self) -> str:
