@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from vidur_profiles import baseline
+
 from blueprint_nb.analysis import VidurProfileBaseline
 from blueprint_nb.catalog import profiles_folder
 
@@ -25,14 +27,8 @@ def edited_baseline(folder: Path, **edits: tuple[str, str]) -> VidurProfileBasel
         old, new = edits.get(name, ("", ""))
         assert old in text
         (folder / f"{name}.csv").write_text(text.replace(old, new, 1) if old else text)
-    return VidurProfileBaseline.from_csv(
-        attention_csv=folder / "attention.csv",
-        compute_csv=folder / "mlp.csv",
-        model_name="microsoft/phi-2",
-        hardware_name="a100",
-        attention_backend="FLASH_ATTENTION",
-        block_size=16,
-        source_revision="8383d2935bc62723a212090baa9f98ada206fc14",
+    return baseline(
+        attention_csv=folder / "attention.csv", compute_csv=folder / "mlp.csv", model_name="microsoft/phi-2"
     )
 
 

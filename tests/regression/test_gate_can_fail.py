@@ -129,7 +129,7 @@ def test_a_slice_that_covers_less_breaks_the_coverage_budget_though_its_errors_a
 
 
 def test_where_nothing_is_covered_any_more_every_budget_is_broken(tmp_path: Path) -> None:
-    baseline = VidurProfileBaseline(edited_baseline(tmp_path).identity, {})
+    baseline = VidurProfileBaseline(edited_baseline(tmp_path).identity, ())
     assert lines(load_contract(), baseline)[:5] == [
         "budgets.coverage_at_least: old 0.75, new 0.0, difference -0.75",
         "budgets.subtotal_mape_percent_at_most: old 24.0, new nothing, difference not equal",
