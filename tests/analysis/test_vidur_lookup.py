@@ -50,6 +50,11 @@ def test_numbers_of_numpy_and_words_for_flags_are_keys_too():
     assert load_slice().lookup("rope", key).seconds == 6e-06
 
 
+@pytest.mark.parametrize("word", ["0", " FALSE ", "0.0"])
+def test_a_flag_is_written_as_in_a_file(word: str):
+    assert load_slice().lookup("rope", {**PHI_2, "use_gated_mlp": word}).seconds == 6e-06
+
+
 def test_a_column_may_be_left_out_where_the_rows_agree():
     assert load_slice().lookup("rope", {"num_tokens": 128}).seconds == 6e-06
 

@@ -24,13 +24,13 @@ from ...errors import InvalidInputError, shown
 from ...evidence.vidur import OPERATORS
 from ..oracle import ReadCount, require_open_oracle
 from .keyed_work import hardware_system, keyed_activity
+from .keys import backend_name, checked_key
 from .operators import REFUSED, UNTIMED_REASON, name_of, operator_of
 from .plausibility import judged
 from .reference import Reason, VidurReference, not_covered
-from .rows import ProfileRows, backend_name, checked_key
+from .rows import ProfileRows
 from .subject import Subject
 from .topology import (
-    DATATYPE,
     block_fault,
     component_fault,
     hardware_fault,
@@ -172,7 +172,7 @@ class VidurProfileBaseline:
         activity = keyed_activity(name, rows.completed(operator, checked)) if found.is_matched else None
         if activity is None:
             return found
-        return judged(found, activity, hardware_system(self._machine(OPERATORS[operator])), DATATYPE)
+        return judged(found, activity, hardware_system(self._machine(OPERATORS[operator])))
 
     def references(self, subject: Subject) -> tuple[VidurReference, ...]:
         """The reference of every component of a finished plan, or the reason for none, in plan order.
@@ -215,7 +215,7 @@ class VidurProfileBaseline:
             found = self._attention(subject, component, operator, rows)
         else:
             found = _collective(subject, activity, operator, rows)
-        return judged(found, activity, subject.system, DATATYPE)
+        return judged(found, activity, subject.system)
 
     def _machine(self, kind: str) -> str:
         return self.identity.hardware_name if kind in ("compute", "attention") else self.identity.network_name
@@ -239,7 +239,7 @@ class VidurProfileBaseline:
         if (
             found.is_matched
             and component == "attention_core"
-            and not rows.times("attn_kv_cache_save", subject.heads_key)
+            and not rows.is_timed("attn_kv_cache_save", subject.heads_key)
         ):
             note = f"{rows.name} has no attn_kv_cache_save: the append may be timed within"
             return replace(found, note=note)

@@ -6,7 +6,6 @@ look-up in a file of a million rows reads few of them.
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from ...errors import InvalidInputError, nearest, shown
 from ...evidence.vidur import PHASE_OF, ProfileTable, read_profile
 from ...units import format_count
 from ..oracle import require_open_oracle
@@ -50,7 +48,7 @@ class ProfileRows:
         """The file's name."""
         return Path(self.table.file).name
 
-    def times(self, name: str, like: Mapping[str, Any]) -> bool | None:
+    def is_timed(self, operator: str, like: Mapping[str, Any]) -> bool | None:
         """Whether the rows that are `like` time the operator, rightly or not; None where there is no such row.
 
         A cell that is empty or 0 means that there is nothing to time.
@@ -60,11 +58,11 @@ class ProfileRows:
         rows = self._select(like)
         if not len(rows):
             return None
-        if name not in self.table.milliseconds:
+        if operator not in self.table.milliseconds:
             return False
-        faults = self.table.faults.get(name, {})
+        faults = self.table.faults.get(operator, {})
         wrong = (row in faults and not _is_zero(faults[row].got) for row in rows.tolist())
-        return not bool(np.isnan(self.table.milliseconds[name][rows]).all()) or any(wrong)
+        return not bool(np.isnan(self.table.milliseconds[operator][rows]).all()) or any(wrong)
 
     def count(self, like: Mapping[str, Any]) -> int:
         """How many rows are `like`."""
@@ -77,37 +75,41 @@ class ProfileRows:
         values = self.table.keys[key]
         return sorted(set((values if like is None else values[self._select(like)]).tolist()))
 
-    def find(self, component: str, name: str, key: Mapping[str, Any], longest_tokens: int = 0) -> VidurReference:
-        """The reference of operator `name` at `key`, from rows whose `max_model_len` is at least `longest_tokens`.
+    def find(self, component: str, operator: str, key: Mapping[str, Any], longest_tokens: int = 0) -> VidurReference:
+        """The reference of `operator` at `key`, from rows whose `max_model_len` is at least `longest_tokens`.
 
         A key may leave out a column in which the rows it selects agree. Raises `OracleError` while an estimate is
         being made.
         """
         require_open_oracle()
-        if name not in self.table.milliseconds:
-            if name in PHASE_OF and "is_prefill" not in self.table.keys:
-                return not_covered(component, Reason("no column", f"{self.name} has no is_prefill to match"), name)
-            return not_covered(component, Reason("no column", f"{self.name} has no time_stats.{name}.median"), name)
-        dimensions = _dimensions(name, key)
+        if operator not in self.table.milliseconds:
+            if operator in PHASE_OF and "is_prefill" not in self.table.keys:
+                return not_covered(component, Reason("no column", f"{self.name} has no is_prefill to match"), operator)
+            return not_covered(
+                component, Reason("no column", f"{self.name} has no time_stats.{operator}.median"), operator
+            )
+        dimensions = _dimensions(operator, key)
         if missing := [column for column in dimensions if column not in self.table.keys]:
-            return not_covered(component, Reason("no column", f"{self.name} has no {missing[0]} to match"), name)
+            return not_covered(component, Reason("no column", f"{self.name} has no {missing[0]} to match"), operator)
         rows = self._select(dimensions)
         if longest_tokens and len(rows):
             if "max_model_len" not in self.table.keys:
-                return not_covered(component, Reason("no column", f"{self.name} has no max_model_len to match"), name)
+                return not_covered(
+                    component, Reason("no column", f"{self.name} has no max_model_len to match"), operator
+                )
             long_enough = rows[self.table.keys["max_model_len"][rows] >= longest_tokens]
             if not len(long_enough):
                 longest = int(self.table.keys["max_model_len"][rows].max())
                 rule = f"measured up to max_model_len {longest:,}, the context is {longest_tokens:,}"
-                return not_covered(component, Reason("no row", f"{self.name} {rule}"), name)
+                return not_covered(component, Reason("no row", f"{self.name} {rule}"), operator)
             rows = long_enough
         if not len(rows):
-            missing_in = f"{self.name} has none with {self._nearest_miss(dimensions)}"
-            return not_covered(component, Reason("no row", missing_in), name)
-        if open_column := self._undecided(name, dimensions, rows):
+            detail = f"{self.name} has none with {self._missing_in(dimensions)}"
+            return not_covered(component, Reason("no row", detail), operator)
+        if open_column := self._undecided(operator, dimensions, rows):
             detail = f"{self.name} has several values of {open_column} here; the key must say which"
-            return not_covered(component, Reason("no row", detail), name)
-        return self._median(component, name, rows)
+            return not_covered(component, Reason("no row", detail), operator)
+        return self._median(component, operator, rows)
 
     @cached_property
     def _order(self) -> tuple[str, Any, Any] | None:
@@ -128,41 +130,41 @@ class ProfileRows:
             chosen = chosen[self.table.keys[column][chosen] == value]
         return chosen
 
-    def _undecided(self, name: str, dimensions: Mapping[str, Any], rows: Any) -> str | None:
-        ignored = {"max_model_len"} if name == "emb" else {"max_model_len", _EMBEDDING_ONLY}
+    def _undecided(self, operator: str, dimensions: Mapping[str, Any], rows: Any) -> str | None:
+        ignored = {"max_model_len"} if operator == "emb" else {"max_model_len", _EMBEDDING_ONLY}
         for column, values in self.table.keys.items():
             if column not in dimensions and column not in ignored and (values[rows] != values[rows[0]]).any():
                 return column
         return None
 
-    def completed(self, name: str, key: Mapping[str, Any]) -> dict[str, Any]:
-        """`key` with the columns it left out, as the first row that it selects for operator `name` has them."""
-        rows = self._select(_dimensions(name, key))
+    def completed(self, operator: str, key: Mapping[str, Any]) -> dict[str, Any]:
+        """`key` with the columns it left out, as the first row that it selects for `operator` has them."""
+        rows = self._select(_dimensions(operator, key))
         first = {} if not len(rows) else {column: values[rows[0]] for column, values in self.table.keys.items()}
         return {column: int(v) if isinstance(v, np.integer) else v for column, v in {**first, **key}.items()}
 
-    def _nearest_miss(self, dimensions: Mapping[str, Any]) -> str:
+    def _missing_in(self, dimensions: Mapping[str, Any]) -> str:
         """What no row has: one column's value where that is enough, else the whole key."""
         for column, value in dimensions.items():
             if not (self.table.keys[column] == value).any():
                 return f"{column} {_text(value)}"
         return ", ".join(f"{column} {_text(value)}" for column, value in dimensions.items())
 
-    def _median(self, component: str, name: str, rows: Any) -> VidurReference:
-        times = self.table.milliseconds[name][rows]
+    def _median(self, component: str, operator: str, rows: Any) -> VidurReference:
+        times = self.table.milliseconds[operator][rows]
         measured = times[~np.isnan(times)].tolist()
-        faults = self.table.faults.get(name, {})
+        faults = self.table.faults.get(operator, {})
         fault = next((faults[row] for row in rows.tolist() if row in faults), None)
         if fault is None:
-            reason = Reason("no row", f"{self.name} leaves time_stats.{name}.median empty here")
+            reason = Reason("no row", f"{self.name} leaves time_stats.{operator}.median empty here")
         else:
             detail = f"{self.name}, line {fault.line}: {fault.column} {fault.rule}, got {fault.got}"
             reason = Reason("faulty cell", detail)
         if not measured:
-            return not_covered(component, reason, name)
+            return not_covered(component, reason, operator)
         found = VidurReference(
             component=component,
-            operator=name,
+            operator=operator,
             state="matched",
             seconds=median(measured) / 1000,
             samples=len(measured),
@@ -171,54 +173,9 @@ class ProfileRows:
         return found if fault is None else replace(found, state="flagged", kind=reason.kind, detail=reason.detail)
 
 
-def _dimensions(name: str, key: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of `key` that matter to operator `name`."""
-    return {column: value for column, value in key.items() if column != _EMBEDDING_ONLY or name == "emb"}
-
-
-def checked_key(key: Mapping[str, Any], rows: ProfileRows) -> dict[str, Any]:
-    """The columns of `key` that select rows, as a file holds them.
-
-    Raises `InvalidInputError` for a column that is neither in the file nor a key of its kind, and for a value that
-    its column can't hold.
-    """
-    known = {column.name: column for column in rows.table.kind.keys}
-    checked: dict[str, Any] = {}
-    for name, value in key.items():
-        if name in known:
-            checked[name] = _checked_value(name, known[name].kind, value)
-        elif name not in rows.table.columns:
-            near = nearest(str(name), list(known))
-            raise InvalidInputError(
-                f"key.{name}",
-                got=shown(value),
-                rule=f"is no key of Vidur's {rows.table.kind.name} files",
-                next_step=f"Did you mean {near[0]}?" if near else f"Its keys are {', '.join(known)}.",
-            )
-    return checked
-
-
-def backend_name(value: object) -> str:
-    """An attention backend without the name of its enum. Raises `InvalidInputError`."""
-    text = getattr(value, "name", value)
-    name = text.rpartition(".")[2].strip() if isinstance(text, str) else ""
-    if not name:
-        raise InvalidInputError("attention_backend", got=shown(value), rule="must be text, such as 'FLASH_ATTENTION'")
-    return name
-
-
-def _checked_value(name: str, kind: str, value: Any) -> Any:
-    if kind == "backend":
-        return backend_name(value)
-    if kind == "flag" and isinstance(value, str) and value.lower() in ("true", "false"):
-        return int(value.lower() == "true")
-    try:
-        whole = int(value) if isinstance(value, (float, np.floating, np.bool_)) else operator.index(value)
-        if whole != value or not 0 <= whole < 2**63:
-            raise ValueError
-    except Exception:  # someone else's __index__ may raise anything
-        raise InvalidInputError(f"key.{name}", got=shown(value), rule="must be an integer from 0") from None
-    return whole
+def _dimensions(operator: str, key: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of `key` that matter to `operator`."""
+    return {column: value for column, value in key.items() if column != _EMBEDDING_ONLY or operator == "emb"}
 
 
 def _is_zero(cell: str) -> bool:

@@ -15,7 +15,7 @@ from .refusals import refusal
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["key_values"]
+__all__ = ["FALSE_WORDS", "TRUE_WORDS", "key_values"]
 
 _LARGEST: Final = 10**12
 """As in the front door. Below 2^53, so that a count written as a float is exact."""
@@ -23,8 +23,8 @@ _LARGEST: Final = 10**12
 _FRACTION: Final = rf"\.\d*[1-9]\d*[{BLANKS}]*$"
 """A fraction, though it may be lost on a float: 4.00000000000000001."""
 
-_TRUE: Final = ("true", "1", "1.0")
-_FALSE: Final = ("false", "0", "0.0")
+TRUE_WORDS: Final = ("true", "1", "1.0")
+FALSE_WORDS: Final = ("false", "0", "0.0")
 
 
 def key_values(file: str, lines: NDArray[np.int64], key: Key, text: pl.Series) -> NDArray[Any]:
@@ -61,8 +61,8 @@ def _integers(text: pl.Series, smallest: int) -> tuple[NDArray[Any], NDArray[np.
 
 def _flag(text: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     word = text.str.strip_chars(BLANKS).str.to_lowercase()
-    true = word.is_in(_TRUE).to_numpy()
-    return true.astype(np.int64), true | word.is_in(_FALSE).to_numpy(), "true or false"
+    true = word.is_in(TRUE_WORDS).to_numpy()
+    return true.astype(np.int64), true | word.is_in(FALSE_WORDS).to_numpy(), "true or false"
 
 
 def _backend(text: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
