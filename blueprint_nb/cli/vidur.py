@@ -82,8 +82,10 @@ def vidur(
     if as_json:
         click.echo(json_text(report.to_json()))
     else:
-        from .vidur_text import report_text
+        from .vidur_text import left_out, report_text
 
+        if missing := left_out(report):
+            click.echo(f"Note: {missing}; --json prints all.", err=True)
         click.echo(report_text(report, assertion(measured, baseline)))
     if html is not None:
         click.echo(f"Note: {html} is written." if as_json else html, err=as_json)

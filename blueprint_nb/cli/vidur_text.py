@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import click
-
 from ..report.error_rows import CaseErrors, ErrorRow, case_errors, case_names
 from ..report.error_sentences import report_sentences
+from ..report.error_words import COMPONENT_MAPE, EXCLUDED, FLAGGED, WORST, cases_text, in_line
 from ..validation import VidurExperimentReport
 from .tables import Column, table, table_lines, wrapped
 
@@ -18,16 +17,13 @@ MOST_LISTED: Final = 40
 MOST_TABLES: Final = 4
 """Cases whose components are shown."""
 
-_LABELS: Final = ("component MAPE", "largest component error", "not compared")
-_SUBTOTAL: Final = "Subtotal (compared)"
+_LABELS: Final = tuple(in_line(name) for name in (COMPONENT_MAPE, WORST, EXCLUDED))
 
 
 def report_text(report: VidurExperimentReport, assertion: str) -> str:
     """What was compared with what, means over all cases, a list of the cases, and each with its components."""
     names = case_names(report)
     cases = [case_errors(report, name) for name in names[:MOST_LISTED]]
-    if len(names) > MOST_TABLES:
-        click.echo(f"Note: {_left_out(len(names))}; --json prints all.", err=True)
     notes = _Notes()
     parts = [_head(report, assertion)]
     if len(cases) > 1:
@@ -36,10 +32,13 @@ def report_text(report: VidurExperimentReport, assertion: str) -> str:
     return "\n\n".join(filter(None, [*parts, notes.text()]))
 
 
-def _left_out(count: int) -> str:
+def left_out(report: VidurExperimentReport) -> str:
+    """What the text does not show; empty where it shows everything."""
+    count = len(case_names(report))
     if count > MOST_LISTED:
-        return f"the first {MOST_LISTED} of {count:,} cases are listed, the components of the first {MOST_TABLES} shown"
-    return f"the components of the first {MOST_TABLES} of {count:,} cases are shown"
+        listed = cases_text(count, MOST_LISTED)
+        return f"the first {listed} are listed, the components of the first {MOST_TABLES} shown"
+    return f"the components of the first {cases_text(count, MOST_TABLES)} are shown" if count > MOST_TABLES else ""
 
 
 class _Notes:
@@ -53,7 +52,7 @@ class _Notes:
         if not row.words:
             return ""
         number = self._numbers.setdefault(row.words, len(self._numbers) + 1)
-        return f"flagged [{number}]" if row.state == "flagged" else f"[{number}]"
+        return f"{FLAGGED} [{number}]" if row.state == "flagged" else f"[{number}]"
 
     def text(self) -> str:
         """The notes, in their order."""
@@ -90,7 +89,7 @@ def _rows(case: CaseErrors, notes: _Notes) -> list[str]:
     """A line for each component, and under a rule one for the subtotal."""
     rows = [*case.rows, case.subtotal]
     columns = [
-        Column("component", [*(row.component for row in case.rows), _SUBTOTAL], "", "left"),
+        Column("component", [row.component for row in rows], "", "left"),
         Column("measured", [row.reference for row in rows]),
     ]
     for index, mode in enumerate(case.modes):

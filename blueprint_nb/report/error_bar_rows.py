@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
+from .error_axes import GAP
 from .error_marks import FULL_PERCENT, cut
 from .error_rows import CaseErrors, ErrorCell, ErrorRow
+from .error_words import FLAGGED, OUTSIDE
 from .theme import Table
-
-OUTSIDE: Final = " †"
-"""Marks a component outside the block, which counts in no subtotal and no mean."""
-
-GAP: Final = " "
-"""Between components and subtotal."""
-
-SUBTOTAL_NAME: Final = "Subtotal"
-
-FORMULA: Final = "'(' + datum.estimate + ' − ' + datum.reference + ') / ' + datum.reference + ' = ' + datum.error"
-"""In a chart: (26.9 µs − 30.0 µs) / 30.0 µs = −10.4 %."""
 
 
 def row_names(errors: CaseErrors) -> list[str]:
     """Components in plan order, a gap, and the subtotal."""
-    return [*(row_name(row) for row in errors.rows), GAP, SUBTOTAL_NAME]
+    return [*(row_name(row) for row in errors.rows), GAP, row_name(errors.subtotal)]
 
 
 def row_name(row: ErrorRow) -> str:
     """A component's name on the axis."""
-    if not row.key:
-        return SUBTOTAL_NAME
     return row.component if row.in_block else row.component + OUTSIDE
 
 
@@ -45,7 +34,7 @@ def uncovered_rows(errors: CaseErrors) -> Table:
     return [
         {
             "row": row_name(row),
-            "words": f"{row.reference}: {row.words.partition(':')[0]}",
+            "words": f"{row.reference}: {row.kind}",
             "estimate": " · ".join(f"{cell.estimate} ({cell.mode})" for cell in row.cells),
             "why": row.words,
         }
@@ -55,13 +44,13 @@ def uncovered_rows(errors: CaseErrors) -> Table:
 
 
 def direct_labels(errors: CaseErrors) -> Table:
-    """The modes' names in the first row that has room, and "flagged" where an error is: beyond zero, off the bar."""
+    """The modes' names in the first row that has room, and which error is flagged: beyond zero, off the bar."""
     drawn = [row for row in errors.rows if row.state != "not-covered"]
     plain = next((row for row in drawn if row.state == "matched"), None)
     labels = [] if plain is None else [_label(plain, cell, cell.mode) for cell in plain.cells]
     for row in drawn:
         if row.state == "flagged":
-            labels += [_label(row, cell, "flagged") for cell in row.cells]
+            labels += [_label(row, cell, FLAGGED) for cell in row.cells]
     return labels
 
 

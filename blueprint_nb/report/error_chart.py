@@ -6,28 +6,18 @@ marked, and its number says how far it goes.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import altair as alt
 
-from .error_bar_rows import (
-    FORMULA,
-    GAP,
-    OUTSIDE,
-    SUBTOTAL_NAME,
-    bar_rows,
-    direct_labels,
-    row_names,
-    uncovered_rows,
-)
-from .error_marks import FULL_PERCENT
+from .error_axes import FORMULA, GAP, error_axis, figures, name_axis
+from .error_bar_rows import bar_rows, direct_labels, row_names, uncovered_rows
 from .error_rows import CaseErrors
+from .error_words import OUTSIDE, OUTSIDE_WORDS
 from .mode_style import mode_fill, mode_stroke
 from .theme import INK, data, finished, layered, message_chart, title
 
 _AXIS_TITLE: Final = "← estimate too short · error (% of measured) · estimate too long →"
-_NAME_WIDTH: Final = 150
 _LANE: Final = 14
 _PADDING: Final = 8
 _BAR: Final = 11
@@ -44,8 +34,8 @@ def error_bars(errors: CaseErrors, *, width: int = 640, hover: bool = True) -> a
     row_height = _LANE * len(errors.modes) + _PADDING
     if not bar_rows(errors):
         return message_chart(errors.sentences[0], width, 4 * row_height)
-    y = _names(errors, order)
-    outside = f" ·{OUTSIDE} outside the block, in no subtotal" if any(not row.in_block for row in errors.rows) else ""
+    y = name_axis(order, [row["row"] for row in uncovered_rows(errors)], paddingInner=0.2)
+    outside = f" ·{OUTSIDE} {OUTSIDE_WORDS}" if any(not row.in_block for row in errors.rows) else ""
     chart = layered(
         [*_zero(order, y), *_bars(errors, y, hover), *_words(errors, y)],
         width=width,
@@ -56,29 +46,7 @@ def error_bars(errors: CaseErrors, *, width: int = 640, hover: bool = True) -> a
 
 
 def _error_axis() -> alt.X:
-    """Error in percent of the reference, from −100 to +100 and room for numbers."""
-    reach = FULL_PERCENT * _REACH
-    labels = "datum.value == 0 ? '0' : format(datum.value, '+d')"
-    axis = alt.Axis(title=_AXIS_TITLE, values=[-100, -50, 0, 50, 100], labelExpr=labels)
-    return alt.X("end:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
-
-
-def _names(errors: CaseErrors, order: list[str]) -> alt.Y:
-    uncovered = json.dumps([row["row"] for row in uncovered_rows(errors)])
-    axis = alt.Axis(
-        minExtent=_NAME_WIDTH,
-        labelLimit=_NAME_WIDTH,
-        ticks=False,
-        domain=False,
-        grid=False,
-        labelOpacity=_where(f"indexof({uncovered}, datum.value) >= 0", 0.55, 1),
-        labelFontWeight=_where(f"datum.value == '{SUBTOTAL_NAME}'", 600, 400),
-    )
-    return alt.Y("row:N", sort=None, title=None, axis=axis, scale=alt.Scale(domain=order, paddingInner=0.2))
-
-
-def _where(test: str, value: Any, otherwise: Any) -> Any:
-    return {"condition": {"test": test, "value": value}, "value": otherwise}
+    return alt.X("end:Q", **error_axis(_AXIS_TITLE, [-100, -50, 0, 50, 100], _REACH))
 
 
 def _zero(order: list[str], y: alt.Y) -> list[alt.Chart]:
@@ -124,22 +92,14 @@ def _words(errors: CaseErrors, y: alt.Y) -> list[alt.Chart]:
     if not uncovered:
         return layers
     missing = alt.Chart(data(uncovered)).encode(y=y)
-    names = {"row": "component", "estimate": "estimate", "why": "not covered"}
-    tooltip = [alt.Tooltip(f"{field}:N", title=name) for field, name in names.items()]
+    tooltip = figures("row", "estimate", "why")
     words = missing.mark_text(align="left", dx=6, fontSize=11, opacity=0.65)
     return [*layers, words.encode(x=alt.XDatum(0), text="words:N", tooltip=tooltip, description="words:N")]
 
 
 def _answering(base: alt.Chart) -> alt.Chart:
     """The whole lane answers to the pointer, however short its bar; a screen reader hears it once."""
-    tooltip = [
-        alt.Tooltip("row:N", title="component"),
-        alt.Tooltip("mode:N", title="cost mode"),
-        alt.Tooltip("estimate:N", title="estimate"),
-        alt.Tooltip("reference:N", title="measured"),
-        alt.Tooltip("formula:N", title="error"),
-        alt.Tooltip("words:N", title="measurement"),
-    ]
+    tooltip = figures("row", "mode", "estimate", "reference", "formula", "words")
     spoken = "datum.row + ', ' + datum.mode + ': ' + datum.error"
     lane = base.transform_calculate(formula=FORMULA, spoken=spoken).mark_bar(size=_LANE, opacity=0)
     chart: alt.Chart = lane.encode(

@@ -10,13 +10,13 @@ import altair as alt
 from ..validation import VidurExperimentReport
 from ..validation.comparison import CaseComparison
 from .context_axis import context_axis
-from .error_bar_rows import FORMULA
+from .error_axes import FORMULA, error_axis, figures, panel_header
 from .error_heat import error_heat
 from .error_marks import FULL_PERCENT
-from .error_points import PHASES, Axis, axis_of, cases_of, component_order, of_phase
+from .error_points import PHASES, Axis, axis_of, cases_of, component_order, modes_of, of_phase
 from .error_series import LISTS, Lines, line_rows, lines_of, said_of_lines
 from .mode_style import mode_colour, mode_dash
-from .theme import INK, Table, data, finished, layered, title
+from .theme import Table, data, finished, layered, title
 
 FEW_CASES: Final = 5
 """Up to so many have room for their numbers."""
@@ -30,7 +30,7 @@ _REACH: Final = 1.18
 
 
 def error_lines(
-    report: VidurExperimentReport, *, width: int = 640, hover: bool = True, most_points: int = 1_500
+    report: VidurExperimentReport, *, width: int = 640, hover: bool = True, most_points: int = 3_000
 ) -> alt.FacetChart | alt.VConcatChart | None:
     """Errors of all cases in one view; None where nothing is compared.
 
@@ -42,7 +42,8 @@ def error_lines(
         return None
     if len(cases_of(everything)) <= FEW_CASES:
         return finished(error_heat(everything, width, hover=hover))
-    parts = [_part(phase, found, width, hover, most_points) for phase, found in by_phase.items()]
+    most = most_points // len(by_phase)
+    parts = [_part(phase, found, width, hover, most) for phase, found in by_phase.items()]
     if len(parts) == 1:
         return finished(parts[0])
     both: alt.VConcatChart = alt.VConcatChart(vconcat=parts, spacing=36).resolve_legend(
@@ -62,9 +63,8 @@ def _panels(phase: str, found: Sequence[CaseComparison], width: int, hover: bool
     lines = lines_of(found, axis)
     rows = line_rows(lines, most_points)
     layers = layered(_layers(_base(rows, axis), found, rows, hover), width=_panel_width(width), height=_PANEL_HEIGHT)
-    header = alt.Header(title=None, labelFontSize=12, labelFontWeight=600, labelColor=INK, labelAnchor="start")
     chart: alt.FacetChart = layers.facet(
-        facet=alt.Facet("component:N", sort=component_order(found), header=header),
+        facet=alt.Facet("component:N", sort=component_order(found), header=panel_header()),
         columns=_columns(width),
         spacing=_GAP,
     ).resolve_axis(x="independent")
@@ -95,14 +95,11 @@ def _base(rows: Table, axis: Axis) -> alt.Chart:
 
 
 def _errors() -> alt.Y:
-    labels = "datum.value == 0 ? '0' : format(datum.value, '+d')"
-    axis = alt.Axis(title="error (%)", values=[-100, 0, 100], labelExpr=labels)
-    reach = FULL_PERCENT * _REACH
-    return alt.Y("end:Q", scale=alt.Scale(domain=[-reach, reach], nice=False), axis=axis)
+    return alt.Y("end:Q", **error_axis("error (%)", [-100, 0, 100], _REACH))
 
 
 def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover: bool) -> list[alt.Chart]:
-    modes = list(dict.fromkeys(one.mode for one in found))
+    modes = modes_of(found)
     legend = alt.Legend(
         title=None, orient="top", direction="horizontal", symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=400
     )
@@ -126,13 +123,8 @@ def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover
 
 
 def _answering(base: alt.Chart, has_series: bool) -> alt.Chart:
-    tooltip = [
-        alt.Tooltip("component:N", title="component"),
-        alt.Tooltip("mode:N", title="cost mode"),
-        *([alt.Tooltip("series:N", title="line")] if has_series else []),
-        alt.Tooltip("context_tokens:Q", title="tokens", format=",d"),
-        alt.Tooltip("formula:N", title="error"),
-    ]
+    named = figures("component", "mode", *(["series"] if has_series else []))
+    tooltip = [*named, alt.Tooltip("context_tokens:Q", title="tokens", format=",d"), *figures("formula")]
     points = base.transform_calculate(formula=FORMULA)
     chart: alt.Chart = points.mark_point(size=120, opacity=0, filled=True, aria=False).encode(tooltip=tooltip)
     return chart

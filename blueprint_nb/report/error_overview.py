@@ -8,9 +8,8 @@ from typing import Any, Final
 from ..thinning import kept_indices
 from ..units import format_count
 from ..validation import VidurExperimentReport
-from ..validation.comparison import CaseComparison
 from .error_rows import CaseErrors, case_errors, case_names
-from .error_words import size_percent
+from .error_words import part_of, size_percent
 
 _MOST_REASONS: Final = 4
 _OF_ANOTHER: Final = ("other model", "other hardware")
@@ -43,8 +42,8 @@ def nothing_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
     """Why nothing at all is compared; empty where anything is."""
     if any(one.matched for one in report.comparisons):
         return ()
-    kinds = {reason.partition(":")[0] for one in report.comparisons for reason in _reasons(one)}
-    if kinds & set(_OF_ANOTHER):
+    kinds = {component.reference.kind for one in report.comparisons for component in one.in_block}
+    if not kinds.isdisjoint(_OF_ANOTHER):
         return (_not_at_hand(report),)
     said = dict.fromkeys(sentence for name in case_names(report) for sentence in case_errors(report, name).sentences)
     more = [f"{format_count(len(said) - _MOST_REASONS)} more reasons are in the download."]
@@ -67,10 +66,6 @@ def _any_of(names: dict[str, None]) -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
 
 
-def _reasons(one: CaseComparison) -> list[str]:
-    return [component.reference.reason for component in one.in_block]
-
-
 def _mean(row: dict[str, Any]) -> MeanLine:
     cases, compared = row["case_count"], row["compared_case_count"]
     return MeanLine(
@@ -79,5 +74,5 @@ def _mean(row: dict[str, Any]) -> MeanLine:
         component=size_percent(row["component_mape_percent"]),
         worst=size_percent(row["component_max_percent"]),
         coverage=size_percent(100 * row["coverage"]),
-        cases=format_count(cases) if compared == cases else f"{format_count(compared)} of {format_count(cases)}",
+        cases=part_of(compared, cases),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..units import format_count
 from ..validation import VidurExperimentReport
 from .error_section import ON_PAGE, error_section
+from .error_words import cases_text
 from .shell import rendered
 
 _NAMED = 2
@@ -12,10 +13,9 @@ _NAMED = 2
 
 def error_page(report: VidurExperimentReport) -> str:
     """The whole HTML text."""
-    count = len(report.frozen.cases)
     content = {
         "title": _title(report),
-        "case_count": f"{format_count(count)} case{'' if count == 1 else 's'}",
+        "case_count": cases_text(len(report.frozen.cases)),
         "errors": error_section(report, ON_PAGE),
     }
     return rendered("error_page.html.j2", content)

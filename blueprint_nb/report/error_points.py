@@ -11,8 +11,7 @@ from ..validation import VidurExperimentCase, VidurExperimentReport
 from ..validation.comparison import CaseComparison
 from .component_names import component_name
 from .context_axis import TITLE as CONTEXT_TITLE
-from .error_bar_rows import OUTSIDE, SUBTOTAL_NAME
-from .error_words import signed_percent
+from .error_words import FLAGGED, NOT_COVERED, OUTSIDE, SUBTOTAL, signed_percent
 
 PHASES: Final = ("prefill", "decode")
 
@@ -35,8 +34,8 @@ class ErrorPoint:
     def error(self) -> str:
         """In words."""
         if self.state == "flagged":
-            return "flagged"
-        return "not covered" if self.error_percent is None else signed_percent(self.error_percent)
+            return FLAGGED
+        return NOT_COVERED if self.error_percent is None else signed_percent(self.error_percent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,11 @@ class Axis:
 def of_phase(report: VidurExperimentReport, phase: str) -> list[CaseComparison]:
     """Comparisons of the cases of a phase in which anything is compared, in the experiment's order."""
     return [one for one in report.comparisons if one.frozen.case.phase == phase and one.matched]
+
+
+def modes_of(comparisons: Sequence[CaseComparison]) -> list[str]:
+    """Their modes, once each."""
+    return list(dict.fromkeys(one.mode for one in comparisons))
 
 
 def cases_of(comparisons: Sequence[CaseComparison]) -> list[VidurExperimentCase]:
@@ -107,7 +111,7 @@ def points_of(one: CaseComparison) -> list[ErrorPoint]:
         for part in one.components
     ]
     subtotal = ErrorPoint(
-        SUBTOTAL_NAME,
+        SUBTOTAL,
         one.mode,
         case,
         "matched",
@@ -121,4 +125,4 @@ def points_of(one: CaseComparison) -> list[ErrorPoint]:
 def component_order(comparisons: Sequence[CaseComparison]) -> list[str]:
     """Components in plan order, those that only other plans have after them; the subtotal last."""
     names = dict.fromkeys(point.component for one in comparisons for point in points_of(one))
-    return [*(name for name in names if name != SUBTOTAL_NAME), SUBTOTAL_NAME]
+    return [*(name for name in names if name != SUBTOTAL), SUBTOTAL]

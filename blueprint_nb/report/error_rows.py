@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from ..errors import unknown_name
 from ..units import format_count, format_seconds
@@ -16,6 +15,13 @@ from ..validation.comparison import CaseComparison, ComponentComparison
 from .component_names import component_name
 from .error_marks import Bar, bar_of
 from .error_words import (
+    COMPONENT_MAPE,
+    EXCLUDED,
+    NO_FIGURE,
+    NOT_COUNTED,
+    NOT_COVERED,
+    SUBTOTAL,
+    WORST,
     case_sentences,
     coverage_text,
     excluded_text,
@@ -25,9 +31,6 @@ from .error_words import (
     size_percent,
     worst_text,
 )
-
-SUBTOTAL: Final = "Subtotal of what is compared"
-NO_ERROR: Final = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class ErrorRow:
     """matched, flagged or not-covered."""
     reference: str
     """Measured, of one execution; "not covered" where nothing is."""
+    kind: str
+    """Of the reason why it is not covered or flagged; empty for most."""
     words: str
     """Why it is not covered or flagged, and what else to know about the reference; empty for most."""
     cells: tuple[ErrorCell, ...]
@@ -69,7 +74,7 @@ class ErrorRow:
     @property
     def said(self) -> str:
         """The words, and that a flagged measurement does not count."""
-        return f"flagged, not counted: {self.words}" if self.state == "flagged" else self.words
+        return f"{NOT_COUNTED}: {self.words}" if self.state == "flagged" else self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +117,9 @@ class CaseErrors:
     def summary(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """(what, a text for each mode): figures that no subtotal gives."""
         return (
-            ("Component MAPE, mean of the absolute errors", self.mape),
-            ("Worst component", self.worst),
-            ("Not compared, of the block's estimate", self.excluded),
+            (f"{COMPONENT_MAPE}, mean of the absolute errors", self.mape),
+            (WORST, self.worst),
+            (f"{EXCLUDED}, of the block's estimate", self.excluded),
         )
 
     @property
@@ -131,8 +136,8 @@ def case_names(report: VidurExperimentReport) -> tuple[str, ...]:
 
 def case_errors(report: VidurExperimentReport, case: str) -> CaseErrors:
     """The errors of the case with the name `case`. Raises `UnknownNameError` for another."""
-    of_modes = [one for one in report.comparisons if one.frozen.case.name == case]
-    if not of_modes:
+    of_modes = report.by_case.get(case)
+    if of_modes is None:
         raise unknown_name("case", case, case_names(report))
     first = of_modes[0]
     modes = tuple(one.mode for one in of_modes)
@@ -170,6 +175,7 @@ def _row(modes: Sequence[str], of_modes: Sequence[ComponentComparison]) -> Error
         in_block=first.in_block,
         state=first.reference.state,
         reference=reference_text(first.reference),
+        kind=first.reference.kind,
         words=reference_words(first),
         cells=tuple(_cell(mode, one.seconds, one.error_percent) for mode, one in zip(modes, of_modes, strict=True)),
     )
@@ -182,17 +188,18 @@ def _subtotal(of_modes: Sequence[CaseComparison]) -> ErrorRow:
         key="",
         in_block=True,
         state="matched" if is_compared else "not-covered",
-        reference=format_seconds(of_modes[0].reference_seconds) if is_compared else "not covered",
+        reference=format_seconds(of_modes[0].reference_seconds) if is_compared else NOT_COVERED,
+        kind="",
         words="",
         cells=tuple(
             _cell(one.mode, one.comparable_seconds, one.subtotal_error_percent)
             if is_compared
-            else ErrorCell(one.mode, NO_ERROR, NO_ERROR, None)
+            else ErrorCell(one.mode, NO_FIGURE, NO_FIGURE, None)
             for one in of_modes
         ),
     )
 
 
 def _cell(mode: str, seconds: float, error_percent: float | None) -> ErrorCell:
-    error = NO_ERROR if error_percent is None else signed_percent(error_percent)
+    error = NO_FIGURE if error_percent is None else signed_percent(error_percent)
     return ErrorCell(mode, format_seconds(seconds), error, error_percent)

@@ -14,6 +14,7 @@ from .error_overview import MeanLine, chosen_cases, mean_lines, nothing_sentence
 from .error_provenance import provenance_facts
 from .error_rows import CaseErrors
 from .error_sentences import CLAIM, frozen_sentence, topology_sentences
+from .error_words import cases_text
 from .facts import Fact
 
 
@@ -35,10 +36,10 @@ class Room:
     """Whether it also says where the measurements come from that nothing was compared with."""
 
 
-IN_REPORT: Final = Room(tables=3, tables_of_many=2, listed=32, points=700, download=30_000, origin_of_nothing=False)
+IN_REPORT: Final = Room(tables=3, tables_of_many=2, listed=32, points=1_400, download=30_000, origin_of_nothing=False)
 """A report has other sections, and all of it stays under 1.5 MB."""
 
-ON_PAGE: Final = Room(tables=12, tables_of_many=4, listed=200, points=2_000, download=450_000, origin_of_nothing=True)
+ON_PAGE: Final = Room(tables=12, tables_of_many=4, listed=200, points=4_000, download=450_000, origin_of_nothing=True)
 """Of the page of an experiment."""
 
 _WIDTH: Final = 700
@@ -57,7 +58,8 @@ class ErrorSection:
     tables: tuple[CaseErrors, ...]
     listed: tuple[CaseErrors, ...]
     """Every case, or so many as a page has room for; empty where each has its table."""
-    case_count: str
+    listed_count: str
+    """3 cases, 2 of 3 cases."""
     left_out: str
     """What the section does not show; empty where it shows everything."""
     claims: tuple[str, ...]
@@ -80,12 +82,12 @@ def error_section(report: VidurExperimentReport, room: Room) -> ErrorSection:
     has_origin = room.origin_of_nothing or not nothing
     return ErrorSection(
         nothing=nothing,
-        modes=tuple(dict.fromkeys(one.mode for one in report.comparisons)),
+        modes=tuple(report.modes),
         means=mean_lines(report),
         figure=None if nothing else _figure(report, room.points),
         tables=tables,
         listed=listed,
-        case_count=format_count(count),
+        listed_count=cases_text(count, len(listed)),
         left_out="" if nothing else _left_out(len(tables), len(listed), count),
         claims=(CLAIM, *topology_sentences(report), frozen_sentence(report)) if has_origin else (),
         provenance=tuple(provenance_facts(report)) if has_origin else (),
@@ -104,6 +106,6 @@ def _left_out(tables: int, lines: int, cases: int) -> str:
         return ""
     listed = "all are listed below" if lines == cases else f"{format_count(lines)} are listed below"
     return (
-        f"{format_count(tables)} of {format_count(cases)} cases have a table here and {listed}, evenly chosen by their "
+        f"{cases_text(cases, tables)} have a table here and {listed}, evenly chosen by their "
         "place; means are over all of them."
     )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..analysis.vidur.topology import NOT_CLAIMED
+from ..analysis.vidur.topology import NOT_CLAIMED, REFUSED
 from ..ir.text import short
-from ..units import format_count
 from ..validation import VidurExperimentReport
-from .error_words import size_percent
+from .error_words import COMPONENT_MAPE, WORST, cases_text, in_line, size_percent
 
 FLAGS: Final = ("oracle_read_during_lowering", "oracle_read_during_costing", "fit_against_case_outputs")
 """False in every report: an estimate is finished before an oracle opens."""
@@ -68,7 +67,7 @@ def _topology(equivalence: str, is_reference: bool) -> str:
         said = "The template dense-mha stands for no real block: that the profiled one has its topology is not claimed"
     elif equivalence == NOT_CLAIMED:
         said = "Nothing tells the topology of the profiled block: that it is the estimated one's is not claimed"
-    elif equivalence.startswith("refused"):
+    elif equivalence == REFUSED:
         said = "The profiled block has other residuals than the estimated one: its compute rows are not compared"
     else:
         said = "The profile's columns do not contradict the residuals of the estimated block; more they do not tell"
@@ -78,14 +77,9 @@ def _topology(equivalence: str, is_reference: bool) -> str:
 def _mean(row: dict[str, Any]) -> str:
     cases, compared = row["case_count"], row["compared_case_count"]
     if not compared:
-        return f"{row['mode']}: nothing of {_counted(cases)} is compared."
-    over = _counted(cases) if compared == cases else f"{format_count(compared)} of {_counted(cases)}"
+        return f"{row['mode']}: nothing of {cases_text(cases)} is compared."
     return (
         f"{row['mode']}: subtotal MAPE {size_percent(row['subtotal_mape_percent'])}, "
-        f"component MAPE {size_percent(row['component_mape_percent'])}, "
-        f"worst component {size_percent(row['component_max_percent'])}, over {over}."
+        f"{in_line(COMPONENT_MAPE)} {size_percent(row['component_mape_percent'])}, "
+        f"{in_line(WORST)} {size_percent(row['component_max_percent'])}, over {cases_text(cases, compared)}."
     )
-
-
-def _counted(count: int) -> str:
-    return f"{format_count(count)} case{'' if count == 1 else 's'}"

@@ -13,39 +13,54 @@ from ..analysis.vidur import VidurReference
 from ..units import format_count, format_seconds, three_digits
 from ..validation.comparison import CaseComparison, ComponentComparison
 from .component_names import component_name
+from .error_marks import FULL_PERCENT
 
-NONE: Final = "none"
-"""Where there is nothing to say a figure of."""
+NO_FIGURE: Final = "–"
+"""In the place of an error, a mean or a time that there is none of."""
+
+NOT_COVERED: Final = "not covered"
+FLAGGED: Final = "flagged"
+NOT_COUNTED: Final = f"{FLAGGED}, not counted"
+
+OUTSIDE: Final = " †"
+"""Marks a component outside the block in a chart."""
+OUTSIDE_WORDS: Final = "outside the block: in no subtotal and no mean"
+
+SUBTOTAL: Final = "Subtotal (compared)"
+"""Of the matched components of a block."""
+COMPONENT_MAPE: Final = "Component MAPE"
+WORST: Final = "Worst component"
+EXCLUDED: Final = "Not compared"
+"""Figures of a case that no subtotal gives."""
+
+_LONGEST_SHORT: Final = 99.9
+"""The largest error below 100 % in three digits."""
 
 _HIDDEN_POINTS: Final = 10.0
 """A subtotal this much smaller than a component's error says too little about it."""
 
 
-def signed_seconds(seconds: float) -> str:
-    """−7.41 µs, +153 ns."""
-    return _signed(format_seconds(abs(seconds)), seconds)
-
-
 def signed_percent(percent: float) -> str:
-    """−99.5 %, +5.71 %, +1,240 %: three digits, and never more than two decimals."""
-    text = three_digits(abs(percent)) if abs(percent) >= 1 else f"{abs(percent):.2f}"
+    """−99.5 %, +5.71 %, +1,240 %: three digits, never more than two decimals, and −100 % for no time at all alone."""
+    size = min(-percent, _LONGEST_SHORT) if -FULL_PERCENT < percent < 0 else abs(percent)
+    text = three_digits(size) if size >= 1 else f"{size:.2f}"
     return _signed(f"{text} %", percent)
 
 
 def whole_percent(percent: float) -> str:
     """−26 %. What takes any time at all is never said to be −100 %."""
-    rounded = max(round(percent), -99) if percent > -100 else round(percent)
+    rounded = max(round(percent), -99) if percent > -FULL_PERCENT else round(percent)
     return _signed(f"{abs(rounded):,} %", rounded)
 
 
 def size_percent(percent: float | None) -> str:
     """A mean or a largest error, which has no sign: 54.1 %."""
-    return NONE if percent is None else f"{three_digits(percent)} %"
+    return NO_FIGURE if percent is None else f"{three_digits(percent)} %"
 
 
 def reference_text(reference: VidurReference) -> str:
     """What was measured; its state in words where nothing was."""
-    return "not covered" if reference.seconds is None else format_seconds(reference.seconds)
+    return NOT_COVERED if reference.seconds is None else format_seconds(reference.seconds)
 
 
 def reference_words(one: ComponentComparison) -> str:
@@ -53,22 +68,37 @@ def reference_words(one: ComponentComparison) -> str:
     reference = one.reference
     said = [reference.reason, reference.note, _samples(reference)]
     if not one.in_block:
-        said.append("outside the block: in no subtotal and no mean")
+        said.append(OUTSIDE_WORDS)
     return "; ".join(text for text in said if text)
 
 
 def coverage_text(one: CaseComparison) -> str:
     """9 of 12 components, 75 %."""
     counted = f"{len(one.matched)} of {len(one.in_block)} components, {round(100 * one.coverage)} %"
-    return f"{counted}, {one.flagged_count} more flagged" if one.flagged_count else counted
+    return f"{counted}, {one.flagged_count} more {FLAGGED}" if one.flagged_count else counted
 
 
 def excluded_text(one: CaseComparison) -> str:
     """5.06 µs of 241 µs, 2.10 %: estimated, of one block."""
     whole, excluded = float(one.estimate.block_seconds), one.excluded_seconds
     if not excluded:
-        return NONE
+        return "none"
     return f"{format_seconds(excluded)} of {format_seconds(whole)}, {size_percent(100 * excluded / whole)}"
+
+
+def in_line(name: str) -> str:
+    """A figure's name within a sentence: worst component."""
+    return name[0].lower() + name[1:]
+
+
+def part_of(part: int, whole: int) -> str:
+    """2 of 3; where it is all, 3."""
+    return format_count(whole) if part == whole else f"{format_count(part)} of {format_count(whole)}"
+
+
+def cases_text(whole: int, part: int | None = None) -> str:
+    """3 cases, 1 case, 2 of 3 cases."""
+    return f"{part_of(whole if part is None else part, whole)} case{'' if whole == 1 else 's'}"
 
 
 def case_sentences(of_modes: Sequence[CaseComparison]) -> tuple[str, ...]:
@@ -97,16 +127,15 @@ def worst_text(one: CaseComparison) -> str:
     """99.5 % (Input norm)."""
     errors = {abs(c.error_percent): c for c in one.matched if c.error_percent is not None}
     if not errors:
-        return NONE
+        return NO_FIGURE
     largest = max(errors)
     return f"{size_percent(largest)} ({component_name(errors[largest].reference.component)})"
 
 
 def _nothing(one: CaseComparison) -> str:
-    reasons = Counter(component.reference.reason for component in one.in_block)
-    reason, count = reasons.most_common(1)[0]
-    kind, _, detail = reason.partition(": ")
-    said = f"Nothing is compared: {kind}, {detail}" if detail else f"Nothing is compared: {kind}"
+    reasons = Counter((component.reference.kind, component.reference.detail) for component in one.in_block)
+    (kind, detail), count = reasons.most_common(1)[0]
+    said = f"Nothing is compared: {kind}, {detail}"
     others = len(one.in_block) - count
     return f"{said}; {others} of {len(one.in_block)} components for other reasons." if others else f"{said}."
 
@@ -117,9 +146,9 @@ def _left_out(one: CaseComparison) -> list[str]:
     for component in one.in_block:
         if not component.reference.is_matched:
             name = component_name(component.reference.component)
-            kinds.setdefault(component.reference.reason.partition(":")[0], []).append(name)
+            kinds.setdefault(component.reference.kind, []).append(name)
     listed = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items())
-    return [f"Not compared: {listed}."] if listed else []
+    return [f"{EXCLUDED}: {listed}."] if listed else []
 
 
 def _samples(reference: VidurReference) -> str:

@@ -83,24 +83,6 @@ def test_without_the_extra_a_page_is_refused_with_the_pip_line(run: Run, monkeyp
     assert ran.messages.startswith("Error: report needs altair, which is not installed; run: pip install ")
 
 
-@pytest.mark.parametrize(
-    ("line", "error", "mape"),
-    [
-        ("--context 33", -26.36260247688818, 60.87949445624435),
-        ("--context 129", -27.469572649572648, 60.549761945956284),
-        ("--phase prefill --context 128", 16.894839982184898, 40.80181823691545),
-    ],
-)
-def test_json_holds_the_published_figures(run: Run, line: str, error: float, mape: float) -> None:
-    content = as_json(run("vidur", "--json", *line.split()))
-    found = {case["mode"]: case for case in content["cases"]}["system-evidence"]
-    assert found["subtotal_error_percent"] == pytest.approx(error, rel=0, abs=1e-9)
-    assert found["component_mape_percent"] == pytest.approx(mape, rel=0, abs=1e-9)
-    assert (found["component_count"], found["matched_count"], found["coverage"]) == (12, 9, 0.75)
-    assert content["baseline"]["revision"] == REVISION
-    assert not content["fit_against_case_outputs"]
-
-
 def as_json(ran: Ran) -> Any:
     assert (ran.status, ran.messages) == (0, "")
     return json.loads(ran.output)
@@ -126,11 +108,10 @@ def test_a_file_is_taken_to_be_of_the_model_and_the_system_and_that_is_said(run:
     ran = run("vidur", "--attention", ATTENTION, "--compute", COMPUTE)
     assert (ran.status, ran.messages) == (0, "")
     lines = ran.output.splitlines()
-    assert lines[1:7] == [
+    assert lines[1:4] == [
         "Asserted by giving the files: measured with phi-2-dense-mha (--measured-model) on a100_80g",
         "(--measured-hardware). Looked up: FLASH_ATTENTION (--backend), blocks of 16 tokens (--block-size).",
         "Measured: phi-2-dense-mha on a100_80g (Vidur), attention FLASH_ATTENTION with blocks of 16 tokens;",
-        *lines[4:7],
     ]
     assert "source revision unstated" in " ".join(lines)
     tables = DEFAULT[DEFAULT.index("\ncase ") :]

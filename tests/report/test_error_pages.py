@@ -65,7 +65,7 @@ def test_a_table_has_both_modes_side_by_side_and_the_subtotal_below(measured):
         "33.3 ns",
         "not covered: no column: attention.csv has no time_stats.attn_kv_cache_save.median",
     ]
-    assert by_name["Subtotal of what is compared"] == ["78.0 µs", "109 µs", "150 µs", "−48.0 %", "−27.5 %"]
+    assert by_name["Subtotal (compared)"] == ["78.0 µs", "109 µs", "150 µs", "−48.0 %", "−27.5 %"]
     assert by_name["Component MAPE, mean of the absolute errors"] == ["72.1 %", "60.5 %"]
     assert by_name["Not compared, of the block's estimate"] == [
         "27.7 ns of 78.1 µs, 0.0355 %",

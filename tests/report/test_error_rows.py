@@ -116,7 +116,7 @@ def test_where_nothing_is_compared_the_reason_is_the_one_sentence():
     )
     assert not errors.is_compared
     assert (errors.subtotal.reference, errors.subtotal.cells[0].estimate) == ("not covered", "–")
-    assert errors.mape == errors.worst == ("none", "none")
+    assert errors.mape == errors.worst == ("–", "–")
 
 
 def test_components_outside_the_block_say_so():
@@ -130,7 +130,7 @@ def test_a_flagged_measurement_keeps_its_error_and_leaves_the_subtotal():
     norm = row(errors, "input_norm")
     assert (norm.state, norm.reference) == ("flagged", "9.00 ms")
     assert norm.words.startswith("ruled out by physics: 9.00 ms for ")
-    assert norm.cells[1].error == "−100 %"
+    assert norm.cells[1].error == "−99.9 %"
     assert errors.coverage == "8 of 12 components, 67 %, 1 more flagged"
     assert errors.subtotal.reference == "161 µs"
 
@@ -183,7 +183,7 @@ def test_where_nothing_is_compared_no_topology_is_spoken_of():
 @pytest.mark.parametrize(
     ("percent", "text"),
     [(-99.50036, "−99.5 %"), (-5.709, "−5.71 %"), (0.0, "0.00 %"), (-0.001, "0.00 %"), (0.3461, "+0.35 %"),
-     (316.9, "+317 %"), (1240.4, "+1,240 %"), (-99.97, "−100 %")],
+     (316.9, "+317 %"), (1240.4, "+1,240 %"), (-99.97, "−99.9 %"), (-99.9999, "−99.9 %"), (-100.0, "−100 %"), (99.97, "+100 %")],
 )  # fmt: skip
 def test_errors_have_three_digits_and_a_true_minus(percent, text):
     assert signed_percent(percent) == text

@@ -76,7 +76,7 @@ def test_a_flagged_measurement_is_said_not_to_count(llama_2):
 def test_the_subtotal_stands_apart_from_the_mean(table):
     assert table.table.value.index('class="bp-subtotal"') < table.table.value.index('class="bp-summary"')
     rows = rows_of(table)
-    assert rows["Subtotal of what is compared"][-1] == "−26.4 %"
+    assert rows["Subtotal (compared)"][-1] == "−26.4 %"
     assert rows["Component MAPE, mean of the absolute errors"] == ["72.4 %", "60.9 %"]
     assert rows["Worst component"] == ["99.9 % (Input norm)", "99.5 % (Input norm)"]
 

@@ -11,7 +11,7 @@ from blueprint_nb.report.error_lines import error_lines
 from blueprint_nb.report.error_overview import nothing_sentences
 from blueprint_nb.report.error_rows import case_errors, case_names
 from blueprint_nb.report.error_sentences import report_sentences
-from blueprint_nb.units import format_count
+from blueprint_nb.report.error_words import cases_text
 from blueprint_nb.validation import VidurExperimentReport
 
 from .case_choice import CaseChoice
@@ -67,8 +67,7 @@ class VidurErrorTable(ipywidgets.VBox):
         if self._report is None:
             return "VidurErrorTable: no report"
         count, measured = len(case_names(self._report)), self._report.baseline
-        cases = f"{format_count(count)} case{'' if count == 1 else 's'}"
-        return f"VidurErrorTable: {cases} against {measured.model_name} on {measured.hardware_name}"
+        return f"VidurErrorTable: {cases_text(count)} against {measured.model_name} on {measured.hardware_name}"
 
     def _turned(self, draw: Callable[[VidurExperimentReport], None]) -> None:
         """Another case or another width: the report is the same."""
