@@ -34,13 +34,18 @@ _COLLECTIVES: Final = {
 
 _ONE_ADD: Final = Reason("refused by policy", "Vidur's one `add` stands for the last residual add only")
 
-REFUSED: Final = {"attention_residual": _ONE_ADD, "branch_add": _ONE_ADD}
-"""Components that no operator may stand for, and why."""
+_UNTIMED: Final = Reason("no column", "Vidur does not time it")
 
-UNTIMED: Final = ("final_norm", "lm_head", "lm_head_all_gather")
-"""Components that Vidur has no operator for."""
+NO_OPERATOR: Final = {
+    "attention_residual": _ONE_ADD,
+    "branch_add": _ONE_ADD,
+    "final_norm": _UNTIMED,
+    "lm_head": _UNTIMED,
+    "lm_head_all_gather": _UNTIMED,
+}
+"""Components that no operator stands for, and why."""
 
-UNTIMED_REASON: Final = Reason("no column", "Vidur does not time it")
+_OPERATOR_OF: Final = {**_COMPUTE, **_COLLECTIVES, "kv_save": "attn_kv_cache_save"}
 
 COMPONENT_OF: Final = {
     **{operator: component for component, operator in _COMPUTE.items()},
@@ -54,7 +59,7 @@ COMPONENT_OF: Final = {
 
 
 def operator_of(component: str, is_prefill: bool) -> str | None:
-    """The operator that times `component`; None where there is none.
+    """The operator that times `component`; None for one of `NO_OPERATOR`.
 
     `component` is a component's name or, as it stands in a file, an operator's. Raises `UnknownNameError`.
     """
@@ -64,14 +69,11 @@ def operator_of(component: str, is_prefill: bool) -> str | None:
         return component
     if component == "attention_core":
         return "attn_prefill" if is_prefill else "attn_decode"
-    if component == "kv_save":
-        return "attn_kv_cache_save"
-    if component in REFUSED or component in UNTIMED:
+    if component in NO_OPERATOR:
         return None
-    operator = {**_COMPUTE, **_COLLECTIVES}.get(component)
-    if operator is None:
+    if component not in _OPERATOR_OF:
         raise _unknown(component)
-    return operator
+    return _OPERATOR_OF[component]
 
 
 def name_of(component: str) -> str:
@@ -80,5 +82,5 @@ def name_of(component: str) -> str:
 
 
 def _unknown(component: object) -> UnknownNameError:
-    names = (*_COMPUTE, *_COLLECTIVES, *REFUSED, *UNTIMED, "attention_core", "kv_save", *OPERATORS)
+    names = (*_COMPUTE, *_COLLECTIVES, *NO_OPERATOR, "attention_core", "kv_save", *OPERATORS)
     return unknown_name("component", component, names)

@@ -35,13 +35,12 @@ class Subject:
     def compute_key(self) -> dict[str, Any]:
         """The step as a compute file has it. num_tokens = Σ sequences · query tokens."""
         key = {
-            **self.block_key,
+            **self.block_key(),
             "num_tensor_parallel_workers": self.mapping.tensor_parallel,
             "num_tokens": self.plan.statistics["tokens"],
         }
         return key if self.model.vocab_size is None else {**key, "vocab_size": self.model.vocab_size}
 
-    @property
     def block_key(self) -> dict[str, Any]:
         """The block as a compute file has it, whatever the step."""
         model = self.model
@@ -53,7 +52,6 @@ class Subject:
             "use_gated_mlp": int(model.mlp == "gated"),
         }
 
-    @property
     def heads_key(self) -> dict[str, Any]:
         """The heads as an attention file has them, whatever the step."""
         model = self.model
@@ -72,7 +70,7 @@ class Subject:
             return None
         group = self.plan.workload.groups[0]
         return {
-            **self.heads_key,
+            **self.heads_key(),
             "block_size": block_size,
             "num_tensor_parallel_workers": self.mapping.tensor_parallel,
             "batch_size": group.count,

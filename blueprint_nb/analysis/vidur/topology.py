@@ -47,7 +47,7 @@ def block_fault(subject: Subject, compute: ProfileRows) -> Reason | None:
     """
     if subject.model.is_reference or not compute.table.milliseconds:
         return None
-    timed = compute.is_timed("post_attention_layernorm", subject.block_key)
+    timed = compute.is_timed("post_attention_layernorm", subject.block_key())
     if timed is None:
         return None
     parallel_file = not timed
