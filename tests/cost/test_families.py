@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blueprint_nb.catalog import load_system
-from blueprint_nb.cost.families import Family, Gemm, Machine, machine_of
+from blueprint_nb.cost.families import (
+    AttentionDecode,
+    AttentionPrefill,
+    Collective,
+    Family,
+    Gemm,
+    Link,
+    Machine,
+    machine_of,
+)
 from blueprint_nb.cost.families.row_wise import ROW_WISE
+from blueprint_nb.cost.families.split_rule import SPLIT_RULES
+from blueprint_nb.cost.families.tiling import TILINGS
 from blueprint_nb.errors import UnsupportedError
 
+from .forms import A100, machines, seconds, starts, values_of
+
 ROW_FAMILIES = {family.name: family for family in ROW_WISE}
-A100 = Machine(compute_units=108, matrix_flops=312e12, bytes_per_second=1.935e12, l2_bytes=40 * 2**20, element_bytes=2)
-
-
-def starts(family: Family, **changes: float) -> dict[str, float]:
-    return {**{one.name: one.start for one in family.parameters}, **changes}
-
-
-def values_of(family: Family) -> st.SearchStrategy[dict[str, float]]:
-    """Any parameters within the family's bounds."""
-    return st.fixed_dictionaries({one.name: st.floats(one.lowest, one.highest) for one in family.parameters})
-
-
-def seconds(family: Family, values: dict[str, float], machine: Machine = A100, **shape: Any) -> Any:
-    arrays = {name: np.atleast_1d(np.asarray(shape[name], dtype=np.int64)) for name in family.dimensions}
-    return family.seconds(
-        family.prepare(dict(zip(arrays, np.broadcast_arrays(*arrays.values()), strict=True)), machine), values
-    )
-
-
-def machines() -> st.SearchStrategy[Machine]:
-    return st.builds(
-        Machine,
-        compute_units=st.integers(1, 304),
-        matrix_flops=st.floats(1e12, 5e15),
-        bytes_per_second=st.floats(1e11, 2e13),
-        l2_bytes=st.floats(1e6, 3e8),
-        element_bytes=st.sampled_from([1, 2, 4]),
-    )
 
 
 class TestGemm:
@@ -144,7 +127,15 @@ class TestRowWise:
         assert words == "4,096 rows on 108 SMs: 19 waves 51.2 µs; memory 46.9 µs; floor 1.50 µs"
 
 
-@pytest.mark.parametrize("family", [Gemm(), *ROW_WISE], ids=lambda family: family.name)
+EVERY_FORM = {
+    **{family.name: family for family in (Gemm(), *ROW_WISE)},
+    **{f"attention_decode: {kernel}": AttentionDecode(kernel) for kernel in SPLIT_RULES},
+    **{f"attention_prefill: {kernel}": AttentionPrefill(kernel) for kernel in TILINGS},
+    "all_reduce": Collective("all_reduce", Link(bytes_per_second=3e11)),
+}
+
+
+@pytest.mark.parametrize("family", EVERY_FORM.values(), ids=list(EVERY_FORM))
 def test_a_family_has_at_most_twenty_parameters_each_with_room_and_a_meaning(family: Family):
     assert len(family.parameters) <= 20
     for one in family.parameters:

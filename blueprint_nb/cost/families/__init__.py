@@ -1,7 +1,23 @@
 """Cost forms of kernel families: seconds from a shape, a machine's figures and a few parameters, by named terms."""
 
+from .attention_decode import AttentionDecode
+from .attention_prefill import AttentionPrefill
+from .collective import Collective
 from .family import Family, KernelTime, Parameter
 from .gemm import Gemm
+from .link import Link, link_of
 from .machine import Machine, machine_of
 
-__all__ = ["Family", "Gemm", "KernelTime", "Machine", "Parameter", "machine_of"]
+__all__ = [
+    "AttentionDecode",
+    "AttentionPrefill",
+    "Collective",
+    "Family",
+    "Gemm",
+    "KernelTime",
+    "Link",
+    "Machine",
+    "Parameter",
+    "link_of",
+    "machine_of",
+]
