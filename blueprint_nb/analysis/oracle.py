@@ -16,32 +16,28 @@ from ..errors import OracleError
 
 
 @dataclass
-class OracleWatch:
-    """How often an oracle was asked while it was shut."""
-
-    attempts: int = 0
-
-
-@dataclass
 class ReadCount:
-    """How often one oracle was asked, by whomever: what a thread or a copied context asked for shows here too."""
+    """How often one oracle was asked, by whomever: what a thread or a copied context asked for shows here too.
+
+    Within `oracles_shut`: how often any was.
+    """
 
     reads: int = 0
 
 
-_WATCH: ContextVar[OracleWatch | None] = ContextVar("oracle_watch", default=None)
+_WATCH: ContextVar[ReadCount | None] = ContextVar("oracle_watch", default=None)
 
 
 @contextmanager
-def oracles_shut() -> Iterator[OracleWatch]:
+def oracles_shut() -> Iterator[ReadCount]:
     """Refuses every look-up within. Raises `OracleError` at its end if there was any attempt."""
-    watch = OracleWatch()
+    watch = ReadCount()
     token = _WATCH.set(watch)
     try:
         yield watch
     finally:
         _WATCH.reset(token)
-    if watch.attempts:
+    if watch.reads:
         raise _refusal()
 
 
@@ -51,7 +47,7 @@ def require_open_oracle(count: ReadCount | None = None) -> None:
         count.reads += 1
     watch = _WATCH.get()
     if watch is not None:
-        watch.attempts += 1
+        watch.reads += 1
         raise _refusal()
 
 

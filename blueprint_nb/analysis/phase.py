@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..cost import CostBlock, CostProvider, plan_activity, require_provider
+from ..cost import Activity, CostBlock, CostProvider, plan_activity, require_provider
 from ..ir import BoundPlan
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
@@ -48,5 +48,10 @@ def estimate_inference_phase(
     collective's group exceeds its tier, TypeError where `provider` is not one, `OracleError` where it reads a
     measured reference.
     """
+    return PhaseEstimate(plan, price(require_provider(provider), plan_activity(plan), system, network))
+
+
+def price(provider: CostProvider, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
+    """What `provider` makes of an activity, with every oracle shut. Raises as `estimate_inference_phase`."""
     with oracles_shut():
-        return PhaseEstimate(plan, require_provider(provider).cost(plan_activity(plan), system, network))
+        return provider.cost(activity, system, network)

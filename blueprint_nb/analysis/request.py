@@ -16,8 +16,7 @@ from .estimate import Estimate
 from .inputs import RequestInputs
 from .lowering import lower
 from .memory import peak_memory
-from .oracle import oracles_shut
-from .phase import estimate_inference_phase
+from .phase import estimate_inference_phase, price
 from .points import phase_statistics
 
 
@@ -43,8 +42,7 @@ def estimate_request(inputs: RequestInputs, provider: CostProvider | None = None
     if len(contexts):
         batch = np.int64(request.batch_size)
         statistics = phase_statistics(lowered.bound, InferencePhase.DECODE, batch, contexts)
-        with oracles_shut():
-            decode = provider.cost(template_activity(lowered.bound, statistics), system, network)
+        decode = price(provider, template_activity(lowered.bound, statistics), system, network)
     return Estimate(
         inputs=inputs,
         lowered=lowered,

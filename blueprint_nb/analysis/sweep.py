@@ -23,7 +23,7 @@ from .checks import check_network, context_rule
 from .frames import component_frame, component_schema
 from .lowering import lower
 from .memory import MemoryParts, fullest_stage
-from .oracle import oracles_shut
+from .phase import price
 from .points import phase_statistics
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ def _grid(inputs: SweepInputs, tensor_parallel: int, pipeline_parallel: int) -> 
         return MappingGrid(tensor_parallel, pipeline_parallel, reason=str(fault))
     contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
     statistics = phase_statistics(template, inputs.phase, inputs.batch_size[:, None], contexts[None, :])
-    with oracles_shut():
-        costs = inputs.provider.cost(template_activity(template, statistics), inputs.system, inputs.network)
+    costs = price(inputs.provider, template_activity(template, statistics), inputs.system, inputs.network)
     return MappingGrid(tensor_parallel, pipeline_parallel, None, costs, fullest_stage(template, statistics))
 
 
