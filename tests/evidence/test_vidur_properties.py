@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 
 from blueprint_nb.errors import BlueprintError
 from blueprint_nb.evidence.vidur import KINDS, ProfileTable, read_profile
-from blueprint_nb.evidence.vidur.quotes import without_idle_quotes
 
 from .conftest import Profile, csv_of
 
@@ -174,20 +171,6 @@ def test_spelling_changes_nothing(
 
 def stripped(values: list[Any]) -> list[Any]:
     return [(value[0], value[1].strip(), value[2]) if isinstance(value, tuple) else value for value in values]
-
-
-@given(st.lists(st.sampled_from(['"', '"', ",", "\n", "a", " ", "1"]), max_size=30).map("".join))
-def test_idle_quotes_go_only_where_no_cell_changes(text: str) -> None:
-    text += "\n"
-    shorter = without_idle_quotes(text.encode()).decode()
-    if shorter != text:
-        assert '"' not in shorter
-        assert rows_of(shorter) == rows_of(text)
-
-
-def rows_of(text: str) -> list[list[str]]:
-    """The rows that Python's parser finds, a blank line being one empty cell."""
-    return [row or [""] for row in csv.reader(io.StringIO(text), strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import BlueprintError, InvalidInputError, unknown_name
-from ...evidence.vidur import profile_files
+from ...evidence.vidur import TENSOR_PARALLEL, profile_files
 from .baseline import VidurProfileBaseline
 from .names import MODELS, SYSTEMS, stands_for
 from .rows import ProfileRows
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _NEWER_COMPUTE_FILE: Final = "linear_op.csv"
 _NETWORK_KINDS: Final = ("all_reduce", "send_recv")
-_RANKS: Final = "num_tensor_parallel_workers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +169,8 @@ def _row(entry: CorpusEntry) -> dict[str, Any]:
     compute = _readable(entry.compute, "compute", faults)
     attention = _readable(entry.attention, "attention", faults)
     heads = {} if compute is None else _heads(compute)
-    of_compute = [] if compute is None else compute.distinct(_RANKS)
-    of_attention = [] if attention is None else attention.distinct(_RANKS, heads)
+    of_compute = [] if compute is None else compute.distinct(TENSOR_PARALLEL)
+    of_attention = [] if attention is None else attention.distinct(TENSOR_PARALLEL, heads)
     return {
         "hardware": entry.hardware,
         "model": entry.model,

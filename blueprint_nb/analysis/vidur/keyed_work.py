@@ -9,13 +9,13 @@ from typing import Any
 from ...catalog import load_system, system_names
 from ...cost import ComponentActivity, template_activity
 from ...errors import BlueprintError
+from ...evidence.vidur import DATATYPE, TENSOR_PARALLEL
 from ...ir import BoundTemplate
 from ...mapping import TransformerInferenceMappingSpec
 from ...system import SystemProfile
 from ...workload import TransformerModelSpec, step_statistics
 from ..lowering import lower
 from .names import NETWORKS, SYSTEMS, stands_for
-from .topology import DATATYPE
 
 
 def hardware_system(hardware_name: str) -> SystemProfile | None:
@@ -36,7 +36,7 @@ def keyed_activity(component: str, key: Mapping[str, Any]) -> ComponentActivity 
         return None
     template = _template(
         hidden, key.get("n_expanded_embd", hidden), heads, kv_heads, bool(key.get("use_gated_mlp", False)),
-        key.get("vocab_size", 1), key.get("num_tensor_parallel_workers", 1),
+        key.get("vocab_size", 1), key.get(TENSOR_PARALLEL, 1),
     )  # fmt: skip
     if template is None:
         return None

@@ -13,10 +13,10 @@ from typing import Final
 from ...cost import ComponentActivity
 from ...cost.analytical import compute_seconds, memory_seconds
 from ...errors import UnsupportedError
+from ...evidence.vidur import DATATYPE
 from ...system import SystemProfile
 from ...units import GIGA, MEGA, format_decimal, format_seconds, three_digits
 from .reference import VidurReference
-from .topology import DATATYPE
 
 _SLOWEST_RATIO: Final = 10.0
 _COMPUTE_UNITS: Final = 150

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...evidence.vidur import TENSOR_PARALLEL
 from ...ir import BoundPlan
 from ...mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from ...system import SystemProfile
@@ -36,7 +37,7 @@ class Subject:
         """The step as a compute file has it. num_tokens = Σ sequences · query tokens."""
         key = {
             **self.block_key(),
-            "num_tensor_parallel_workers": self.mapping.tensor_parallel,
+            TENSOR_PARALLEL: self.mapping.tensor_parallel,
             "num_tokens": self.plan.statistics["tokens"],
         }
         return key if self.model.vocab_size is None else {**key, "vocab_size": self.model.vocab_size}
@@ -72,7 +73,7 @@ class Subject:
         return {
             **self.heads_key(),
             "block_size": block_size,
-            "num_tensor_parallel_workers": self.mapping.tensor_parallel,
+            TENSOR_PARALLEL: self.mapping.tensor_parallel,
             "batch_size": group.count,
             "prefill_chunk_size": group.query_tokens if self.is_prefill else 0,
             "kv_cache_size": group.context_tokens - group.query_tokens,

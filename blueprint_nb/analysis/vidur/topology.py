@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...evidence.vidur import DATATYPE
 from .names import MODELS, NETWORKS, SYSTEMS, stands_for
 from .reference import Reason
 from .rows import ProfileRows
 from .subject import Subject
-
-DATATYPE: Final = "float16"
-"""Of all of Vidur's profiles."""
 
 _WITH_KV_HEADS: Final = ("qkv_projection", "rope", "kv_save", "attention_core")
 

@@ -32,7 +32,12 @@ class FileKind:
     """Names of what is timed, as the oldest version says them."""
 
 
-_TENSOR_PARALLEL: Final = Key("num_tensor_parallel_workers", "count")
+DATATYPE: Final = "float16"
+"""Of all of Vidur's profiles."""
+
+TENSOR_PARALLEL: Final = "num_tensor_parallel_workers"
+
+_TENSOR_PARALLEL: Final = Key(TENSOR_PARALLEL, "count")
 
 _COLLECTIVE_KEYS: Final = (Key("size", "count"), Key("num_workers", "count"), Key("devices_per_node", "count"))
 

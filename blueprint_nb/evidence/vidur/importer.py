@@ -21,7 +21,7 @@ from ...errors import BlueprintError, one_of
 from ..checks import checked
 from ..imported import Imported, merged
 from ..observations import no_observations, observation_frame
-from .columns import KINDS
+from .columns import DATATYPE, KINDS, TENSOR_PARALLEL
 from .layout import HOST, profile_files
 from .overheads import read_overheads
 from .rank_work import Work, attention_work, collective_work, compute_work, misfits
@@ -35,9 +35,7 @@ APPENDS: Final = "+kv_save"
 """Ends the kernel's name where attention also appends to the KV cache."""
 
 _NORMS: Final = ("rms_norm", "layer_norm")
-_DATATYPE: Final = "float16"
 _MAY_LACK: Final = ("devices_per_node", "block_size", "attention_backend", "max_model_len")
-_TENSOR_PARALLEL: Final = "num_tensor_parallel_workers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +87,7 @@ class VidurProfileImporter:
         skipped: Counter[str] = Counter()
         fits = np.ones(len(table), dtype=np.bool_)
         broken = []
-        for rule, rows in misfits(table.keys) if work and _TENSOR_PARALLEL in table.keys else ():
+        for rule, rows in misfits(table.keys) if work and TENSOR_PARALLEL in table.keys else ():
             broken.append((rule, rows & fits))
             fits = fits & ~rows
         frames = []
@@ -100,7 +98,7 @@ class VidurProfileImporter:
             skipped.update({rule: int((rows & measured).sum()) for rule, rows in broken})
             chosen = np.flatnonzero(measured & fits)
             columns = _columns(table, operator, work[operator], chosen)
-            frames.append(self._frame(columns, table.sha256, component=operator, datatype=_DATATYPE, **constants))
+            frames.append(self._frame(columns, table.sha256, component=operator, datatype=DATATYPE, **constants))
         return _checked(frames, skipped)
 
     def _host(self, path: str | os.PathLike[str], target: str) -> Imported:
@@ -150,8 +148,8 @@ def _columns(table: ProfileTable, operator: str, work: Work, chosen: Any) -> dic
     columns["record"] = [f"{name}:{line}" for line in table.lines[chosen]]
     if operator in table.spread_milliseconds:
         columns["spread_seconds"] = pl.Series(table.spread_milliseconds[operator][chosen] / 1000).fill_nan(None)
-    if _TENSOR_PARALLEL in table.keys:
-        columns["tensor_parallel"] = table.keys[_TENSOR_PARALLEL][chosen]
+    if TENSOR_PARALLEL in table.keys:
+        columns["tensor_parallel"] = table.keys[TENSOR_PARALLEL][chosen]
     if table.kind.name == "attention":
         appends = APPENDS if "attn_kv_cache_save" not in table.milliseconds else ""
         backends = table.keys.get("attention_backend", np.full(len(table), "", dtype=object))

@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 
 from .cells import BLANKS
 from .columns import FileKind, Key
-from .header import check_header, check_separator
 from .keys import key_values
 from .layout import HOST
-from .plain import PlainLines
-from .quoted import QuotedLines
-from .quotes import without_idle_quotes
+from .opened import opened
 from .refusals import refusal
 from .source import read_source
 from .times import time_values
@@ -52,11 +49,8 @@ class HostTable:
 def read_overheads(path: str | os.PathLike[str]) -> HostTable:
     """The file at `path`. Raises `ProfileError` for one that can't be read rightly."""
     source = read_source(path)
-    file, text = source.file, without_idle_quotes(source.text)
-    check_separator(file, text, _KIND)
-    lines = QuotedLines(file, text) if b'"' in text else PlainLines(file, text)
-    columns = tuple(name.strip() for name in lines.header)
-    check_header(file, columns, _KIND)
+    file = source.file
+    lines, columns = opened(source, _KIND)
     for key in _KIND.keys:
         if key.name not in columns:
             raise refusal(file, f"must have the column {key.name}, which says what a row is of")

@@ -14,12 +14,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import TENSOR_PARALLEL
+
 __all__ = ["Work", "attention_work", "collective_work", "compute_work", "misfits"]
 
 Integers = NDArray[np.int64]
 Keys = Mapping[str, Any]
 
-_TP: Final = "num_tensor_parallel_workers"
 _MOST_TOKENS: Final = 10**12
 
 
@@ -52,13 +53,13 @@ class _Heads:
 def misfits(keys: Keys) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Rules that the dimensions of a model and its TP have to keep, and which rows break each."""
     head = "n_head" if "n_head" in keys else "n_q_head"
-    ranks, heads, kept = keys[_TP], keys[head], keys["n_kv_head"]
+    ranks, heads, kept = keys[TENSOR_PARALLEL], keys[head], keys["n_kv_head"]
     yield f"n_embd must be a multiple of {head}", keys["n_embd"] % heads != 0
     yield f"{head} must be a multiple of n_kv_head", heads % kept != 0
-    yield f"{head} must be a multiple of {_TP}", heads % ranks != 0
-    yield f"n_kv_head must be a multiple or a divisor of {_TP}", (kept % ranks != 0) & (ranks % kept != 0)
+    yield f"{head} must be a multiple of {TENSOR_PARALLEL}", heads % ranks != 0
+    yield f"n_kv_head must be a multiple or a divisor of {TENSOR_PARALLEL}", (kept % ranks != 0) & (ranks % kept != 0)
     if "n_expanded_embd" in keys:
-        yield f"n_expanded_embd must be a multiple of {_TP}", keys["n_expanded_embd"] % ranks != 0
+        yield f"n_expanded_embd must be a multiple of {TENSOR_PARALLEL}", keys["n_expanded_embd"] % ranks != 0
     if "is_prefill" in keys:
         without = (keys["is_prefill"] == 1) & (keys["prefill_chunk_size"] == 0)
         yield "prefill_chunk_size must be at least 1 in a prefill", without
@@ -68,7 +69,7 @@ def misfits(keys: Keys) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 def compute_work(keys: Keys, norm: str) -> dict[str, Work]:
     """Operator to work, for rows that fit. `norm` is the family of both norms."""
-    tokens, hidden, ranks = keys["num_tokens"], keys["n_embd"], keys[_TP]
+    tokens, hidden, ranks = keys["num_tokens"], keys["n_embd"], keys[TENSOR_PARALLEL]
     inner = keys["n_expanded_embd"] // ranks
     gated = keys["use_gated_mlp"]
     heads = _heads(keys, "n_head")
@@ -115,7 +116,7 @@ def collective_work(keys: Keys) -> dict[str, Work]:
 
 
 def _heads(keys: Keys, query_heads: str) -> _Heads:
-    heads, ranks = keys[query_heads], keys[_TP]
+    heads, ranks = keys[query_heads], keys[TENSOR_PARALLEL]
     return _Heads(heads // ranks, np.maximum(keys["n_kv_head"] // ranks, 1), keys["n_embd"] // heads)
 
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import one_of
 from .columns import KINDS, PHASE_OF, FileKind
-from .header import check_header, check_separator, time_column, time_sources
+from .header import time_column, time_sources
 from .keys import key_values
-from .plain import PlainLines
-from .quoted import QuotedLines
-from .quotes import without_idle_quotes
+from .opened import opened
 from .source import Source, read_source
 from .table import ProfileTable
 from .times import spread_values, time_values
@@ -39,12 +37,8 @@ def read_profile(path: str | os.PathLike[str], kind: str, *, with_spread: bool =
 
 
 def _table(source: Source, kind: FileKind, with_spread: bool) -> ProfileTable:
-    file, text = source.file, without_idle_quotes(source.text)
-    check_separator(file, text, kind)
-    lines = QuotedLines(file, text) if b'"' in text else PlainLines(file, text)
-    columns = tuple(name.strip() for name in lines.header)
-    check_header(file, columns, kind)
-
+    file = source.file
+    lines, columns = opened(source, kind)
     keys = [key for key in kind.keys if key.name in columns]
     times = _time_names(columns, kind)
     spreads = _spread_names(columns, times) if with_spread else {}
