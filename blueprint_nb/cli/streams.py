@@ -1,21 +1,20 @@
 """The two standard streams, as commands write to them.
 
-Names, descriptions and sources in a profile are other people's text. What in it could command a terminal, or turn the
-order of its signs around, is written as an escape sequence such as \\x1b. A stream may be closed or its disk full: a
-result that can't be written is a fault, a message that can't be is lost.
+Names, descriptions and sources in a profile are other people's text, of which only what is printable is written. A
+stream may be closed or its disk full: a result that can't be written is a fault, a message that can't be is lost.
 """
 
 from __future__ import annotations
 
 import errno
 import io
-import json
 import os
-import unicodedata
 from contextlib import suppress
 from typing import TextIO
 
-__all__ = ["Messages", "Results", "ResultsError", "json_text", "printable"]
+from ..text import printable
+
+__all__ = ["Messages", "Results", "ResultsError"]
 
 
 class ResultsError(Exception):
@@ -70,21 +69,3 @@ def _drop_buffered(stream: TextIO) -> None:
     """What is still buffered would fail again when Python ends."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def printable(text: str) -> str:
-    """`text` with control signs but the end of a line, and what is invisible, as escape sequences."""
-    return text if text.isprintable() else "".join(_escaped(sign) for sign in text)
-
-
-def json_text(text: str) -> str:
-    """JSON with control signs and what is invisible as JSON escapes, which `printable` leaves alone."""
-    return (
-        text if text.isprintable() else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
-    )
-
-
-def _escaped(sign: str) -> str:
-    if sign.isprintable() or sign == "\n" or unicodedata.category(sign) == "Zs":
-        return sign
-    return sign.encode("unicode_escape").decode()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ..errors import InvalidInputError, shown
+from ..text import printable_json
 from .options import NumberList, WholeNumber, model_and_system, networks
 from .speech import Command
-from .streams import json_text
 from .vidur_measured import Measured, assertion, measured_baseline, measured_options
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def vidur(
 
         write_error_page(report, html)
     if as_json:
-        click.echo(json_text(report.to_json()))
+        click.echo(printable_json(report.to_json()))
     else:
         from .vidur_text import left_out, report_text
 

@@ -13,6 +13,7 @@ import altair as alt
 import vl_convert as vlc
 from markupsafe import Markup
 
+from ..text import printable_json
 from .page_svg import page_svg
 from .theme import ReportChart
 
@@ -43,7 +44,7 @@ def figure(id: str, chart: ReportChart, caption: str, hint: str = "", *, still: 
 
 def json_for_script(value: Any) -> Markup:
     """`value` as JSON that no HTML parser can leave: every <, > and & is escaped."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    text = printable_json(json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 

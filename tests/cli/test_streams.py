@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blueprint_nb.catalog import profiles_folder
-from blueprint_nb.cli.streams import Results, printable
+from blueprint_nb.cli.streams import Results
+from blueprint_nb.text import printable
 
 from .conftest import Ran, Run
 

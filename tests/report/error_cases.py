@@ -16,6 +16,7 @@ from blueprint_nb.validation import VidurExperimentCase, VidurExperimentReport, 
 PHI_2 = "phi-2-dense-mha"
 GOLDEN = {"decode b1 c33": ("decode", 33), "decode b1 c129": ("decode", 129), "prefill b1 128": ("prefill", 128)}
 Rows = list[dict[str, object]]
+COMMANDING = "a\x1b[2J\x00\u202eb"
 MARKUP = '<b onclick="x()">\'&</b>'
 
 

@@ -15,6 +15,7 @@ import blueprint_nb as bp
 from blueprint_nb.analysis import load_slice
 from blueprint_nb.errors import OutputError
 from blueprint_nb.report import render_error_page, render_report, write_error_page
+from blueprint_nb.validation import run_vidur_experiment
 
 REPORTS = {
     "golden": error_cases.golden,
@@ -178,6 +179,15 @@ def test_names_are_text_everywhere(pages):
     assert "<b onclick" not in pages["odd"]
     assert not page.all("b")
     assert f"{error_cases.MARKUP}: Prefill of 128 tokens, batch 1, TP 1" in [e.text for e in page.all("h3")]
+
+
+def test_what_could_turn_the_order_of_signs_around_is_shown_as_an_escape(tmp_path):
+    shipped = error_cases.phi_2("x", "decode", 129)
+    model = shipped.model.model_copy(update={"name": error_cases.COMMANDING})
+    case = shipped.model_copy(update={"name": error_cases.COMMANDING, "model": model})
+    html = render_error_page(run_vidur_experiment([case], error_cases.altered({}, model_name=error_cases.COMMANDING)))
+    assert read(html).all("title")[0].text.startswith(r"a\x1b[2J\x00\u202eb on a100_80g")
+    assert all(line.isprintable() for line in html.split("\n"))
 
 
 @pytest.mark.parametrize("name", REPORTS)
