@@ -26,6 +26,7 @@ _ALL_CHANGED = f"""before => {{
   return now.chart !== '' && Object.keys(now).every(part => now[part] !== before[part]);
 }}"""
 
+_MOST_LOOKS = 20
 _MEASURED = """() => {
   const table = document.querySelector('.bp-errors'), bars = [...table.querySelectorAll('.bp-bar i')];
   return {
@@ -93,9 +94,19 @@ def drag(page: Any, label: str, share: float, before: dict[str, str]) -> dict[st
         page.wait_for_timeout(20)
     page.mouse.up()
     page.wait_for_function(_ALL_CHANGED, arg=before, timeout=30_000)
-    page.wait_for_function("() => !document.querySelector('.bp-explorer.bp-stale')", timeout=30_000)
-    page.wait_for_timeout(500)
-    return page.evaluate(_SEEN)  # type: ignore[no-any-return]
+    return settled(page)
+
+
+def settled(page: Any) -> dict[str, str]:
+    """What is seen once it stays: on a busy machine the results of a drag come late and one after the other."""
+    seen: dict[str, str] = {}
+    for _ in range(_MOST_LOOKS):
+        page.wait_for_function("() => !document.querySelector('.bp-explorer.bp-stale')", timeout=30_000)
+        before, seen = seen, page.evaluate(_SEEN)
+        if seen == before:
+            break
+        page.wait_for_timeout(1_000)
+    return seen
 
 
 def measured(page: Any) -> dict[str, Any]:
