@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MOST_CASES: Final = 10_000
 
+_MEASURED_CONTEXTS: Final = {False: [33, 129], True: [128]}
+"""Whether it is a prefill to the contexts that the slice has rows of."""
+
 _with_defaults = partial(model_and_system, model="phi-2-dense-mha", system="a100_80g")
 
 
@@ -29,7 +32,10 @@ _with_defaults = partial(model_and_system, model="phi-2-dense-mha", system="a100
 @click.option("--phase", default="decode", metavar="NAME", help="decode or prefill.")
 @click.option("--batch", default="1", type=NumberList(), help="Sequences that run together.")
 @click.option(
-    "--context", default="33,129", type=NumberList(), help="Visible context; the prompt in a prefill (tokens)."
+    "--context",
+    type=NumberList(),
+    show_default="33,129; 128 in a prefill",
+    help="Visible context; the prompt in a prefill (tokens). A profile's kv_cache_size is one less.",
 )
 @networks
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON instead.")
@@ -41,7 +47,7 @@ def vidur(
     pp: int,
     phase: str,
     batch: list[int],
-    context: list[int],
+    context: list[int] | None,
     tp_network: int,
     pp_network: int,
     as_json: bool,
@@ -65,7 +71,7 @@ def vidur(
     measured, spec, profile = Measured(**given), load_model(model), load_system(system)
     cases = _cases(
         batch,
-        context,
+        context or _MEASURED_CONTEXTS[phase == "prefill"],
         model=spec,
         hardware=profile,
         mapping=TransformerInferenceMappingSpec(tensor_parallel=tp, pipeline_parallel=pp),
@@ -86,6 +92,8 @@ def vidur(
 
         if missing := left_out(report):
             click.echo(f"Note: {missing}; --json prints all.", err=True)
+        if not any(one.matched for one in report.comparisons):
+            click.echo("Note: nothing is compared.", err=True)
         click.echo(report_text(report, assertion(measured, baseline)))
     if html is not None:
         click.echo(f"Note: {html} is written." if as_json else html, err=as_json)

@@ -341,3 +341,8 @@ def test_bytes_and_identity_hash_into_the_revision(tmp_path: Path):
     }
     assert len(revisions) == 8
     assert baseline(compute_csv=path).revision in revisions
+
+
+def test_a_baseline_says_what_it_holds_in_a_line():
+    assert repr(load_slice()) == "VidurProfileBaseline(microsoft/phi-2 on a100: attention 4 rows, compute 2 rows)"
+    assert repr(baseline()) == "VidurProfileBaseline(meta-llama/Llama-2-7b-hf on a100: no file)"

@@ -26,9 +26,8 @@ def test_its_python_prints_what_it_says(capsys: pytest.CaptureFixture[str], monk
     monkeypatch.chdir(ROOT)
     shown = [(kind, text) for kind, text in BLOCKS if kind in ("python", "text")]
     assert [kind for kind, _ in shown] == 2 * ["python", "text"]
-    names: dict[str, object] = {}
     for (_, code), (_, printed) in zip(shown[::2], shown[1::2], strict=True):
-        exec(compile(code, "README.md", "exec"), names)
+        exec(compile(code, "README.md", "exec"), {})
         assert capsys.readouterr().out == printed
 
 

@@ -166,7 +166,7 @@ NOTHING = [
 @pytest.mark.parametrize(("line", "sentence"), NOTHING, ids=[line for line, _ in NOTHING])
 def test_nothing_covered_is_a_result_that_says_why(run: Run, line: str, sentence: str) -> None:
     ran = run("vidur", "--context", "33", *line.split())
-    assert (ran.status, ran.messages) == (0, "")
+    assert (ran.status, ran.messages) == (0, "Note: nothing is compared.\n")
     assert sentence in " ".join(ran.output.split())
     assert "system-evidence: nothing of 1 case is compared." in ran.output
     content = as_json(run("vidur", "--json", "--context", "33", *line.split()))
@@ -180,7 +180,7 @@ def test_a_shell_of_keys_covers_nothing_and_names_the_columns_it_lacks(run: Run,
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([row[index] for index in keys] for row in rows)
     ran = run("vidur", "--compute", path, "--context", "33")
-    assert (ran.status, ran.messages) == (0, "")
+    assert (ran.status, ran.messages) == (0, "Note: nothing is compared.\n")
     assert "Compared: 0" not in ran.output
     assert "[2] no column: shell.csv has no time_stats.attn_pre_proj.median\n" in ran.output
     assert "[4] no file: no attention profile was given\n" in ran.output
@@ -268,3 +268,9 @@ def test_a_whole_profile_of_vidurs_is_read_as_it_is(run: Run, vidur_data: Path) 
     cases = as_json(run("vidur", "--json", "--compute", path, *said, "--context", "1024"))["cases"]
     assert [(case["mode"], case["matched_count"]) for case in cases] == [("peak-only", 9), ("system-evidence", 9)]
     assert {case["topology_equivalence"] for case in cases} == {"consistent-with-the-columns-of-the-compute-profile"}
+
+
+def test_a_prefill_is_compared_at_the_prompt_that_the_slice_has(run: Run) -> None:
+    ran = run("vidur", "--phase", "prefill")
+    assert (ran.status, ran.messages) == (0, "")
+    assert "Prefill of 128 tokens, batch 1, TP 1" in ran.output

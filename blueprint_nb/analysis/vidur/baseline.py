@@ -104,6 +104,10 @@ class VidurProfileBaseline:
         )
         return cls(identity, tuple(files.items()))
 
+    def __repr__(self) -> str:
+        held = ", ".join(f"{kind} {len(rows.table):,} rows" for kind, rows in self.kinds) or "no file"
+        return f"VidurProfileBaseline({self.identity.model_name} on {self.identity.hardware_name}: {held})"
+
     @property
     def files(self) -> Mapping[str, ProfileRows]:
         """Kind of file to its rows."""
