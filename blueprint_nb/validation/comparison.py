@@ -10,6 +10,7 @@ hops, head) has its row and its error, and counts in neither.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
 from operator import itemgetter
 
@@ -61,15 +62,15 @@ class CaseComparison:
         """The frozen estimate."""
         return self.frozen.estimates[self.mode]
 
-    @property
-    def in_block(self) -> list[ComponentComparison]:
+    @cached_property
+    def in_block(self) -> tuple[ComponentComparison, ...]:
         """Components of a decoder block."""
-        return [one for one in self.components if one.in_block]
+        return tuple(one for one in self.components if one.in_block)
 
-    @property
-    def matched(self) -> list[ComponentComparison]:
+    @cached_property
+    def matched(self) -> tuple[ComponentComparison, ...]:
         """Components of a decoder block that have a reference to rely on."""
-        return [one for one in self.in_block if one.reference.is_matched]
+        return tuple(one for one in self.in_block if one.reference.is_matched)
 
     @property
     def flagged_count(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -37,6 +37,8 @@ class ProfileRows:
     """A profile file, to look up in."""
 
     table: ProfileTable
+    _timed: dict[tuple[Any, ...], bool | None] = field(default_factory=dict, init=False, repr=False)
+    """Answers of `is_timed`, which every component of every case asks."""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], kind: str) -> Self:
@@ -53,6 +55,12 @@ class ProfileRows:
 
         A cell that is empty or 0 means that there is nothing to time.
         """
+        asked = (operator, *like.items())
+        if asked not in self._timed:
+            self._timed[asked] = self._is_timed(operator, like)
+        return self._timed[asked]
+
+    def _is_timed(self, operator: str, like: Mapping[str, Any]) -> bool | None:
         if not self.table.keys.keys() >= like.keys():
             return None
         rows = self._select(like)
