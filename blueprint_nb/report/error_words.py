@@ -125,11 +125,9 @@ def hidden_sentence(one: CaseComparison) -> str:
 
 def worst_text(one: CaseComparison) -> str:
     """99.5 % (Input norm)."""
-    errors = {abs(c.error_percent): c for c in one.matched if c.error_percent is not None}
-    if not errors:
+    if one.worst is None:
         return NO_FIGURE
-    largest = max(errors)
-    return f"{size_percent(largest)} ({component_name(errors[largest].reference.component)})"
+    return f"{size_percent(one.component_max_percent)} ({component_name(one.worst.reference.component)})"
 
 
 def _nothing(one: CaseComparison) -> str:

@@ -12,24 +12,14 @@ from blueprint_nb.analysis import VidurReference, load_slice, lower
 from blueprint_nb.analysis.oracle import ReadCount
 from blueprint_nb.analysis.vidur import Subject
 from blueprint_nb.catalog import load_model, load_system
+from blueprint_nb.evidence.vidur import KINDS
 from blueprint_nb.ir import PortablePlanIR
 from blueprint_nb.mapping import NetworkTierBinding
 from blueprint_nb.validation import VidurExperimentCase
 from blueprint_nb.validation.freeze import freeze
 from blueprint_nb.workload import SequenceGroup, WorkloadBinding
 
-ALL_COMPUTE = (
-    "emb",
-    "input_layernorm",
-    "attn_pre_proj",
-    "attn_rope",
-    "attn_post_proj",
-    "post_attention_layernorm",
-    "mlp_up_proj",
-    "mlp_act",
-    "mlp_down_proj",
-    "add",
-)
+ALL_COMPUTE = KINDS["compute"].operators
 TIMES = {**times(*ALL_COMPUTE), **times("attn_pre_proj", "mlp_up_proj", "mlp_down_proj", "attn_post_proj", ms=0.15)}
 
 
