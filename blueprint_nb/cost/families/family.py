@@ -56,6 +56,13 @@ class Family(ABC):
     def seconds(self, prepared: Any, values: Mapping[str, float]) -> Any:
         """Seconds of each shape: float64 of shape (rows,)."""
 
+    def narrowed(self, prepared: Any, values: Mapping[str, float], alternatives: int) -> Any:
+        """`prepared` with the few alternatives of each shape that are fastest by `values`, where a form has many.
+
+        Near `values` it gives the same seconds: a fit takes its small steps on it.
+        """
+        return prepared
+
     @abstractmethod
     def kernel_time(self, prepared: Any, values: Mapping[str, float]) -> KernelTime:
         """Seconds of each shape with its terms."""

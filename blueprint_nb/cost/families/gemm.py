@@ -16,7 +16,7 @@ user's guide" and the CUTLASS documentation. Left out: cluster launches, stream-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -67,6 +67,9 @@ class _Prepared:
     """At the bandwidth of the memory."""
     slowing: Any
     impossible: Any
+    tile_class: Any
+    """Index into `_CLASSES`."""
+    is_split: Any
 
 
 class Gemm(Family):
@@ -94,7 +97,7 @@ class Gemm(Family):
     def prepare(self, shape: Mapping[str, Any], machine: Machine) -> _Prepared:
         """Of m, n and k."""
         rows, columns, depth = (column(shape, name) for name in self.dimensions)
-        tile_rows, tile_columns, _, splits = np.array(_CONFIGURATIONS).T
+        tile_rows, tile_columns, tile_class, splits = np.array(_CONFIGURATIONS).T
         across = np.ceil(columns / tile_columns) * splits
         ctas = np.ceil(rows / tile_rows) * across
         share = np.ceil(depth / splits / _K_STEP) * _K_STEP
@@ -119,7 +122,19 @@ class Gemm(Family):
             l2_seconds=through_l2 / machine.bytes_per_second / np.minimum(1.0, waves),
             slowing=np.clip(np.log2(rows / _SLOWING_ROWS), 0.0, _SLOWING_OCTAVES),
             impossible=(splits > 1) & (share < _SHORTEST_K),
+            tile_class=tile_class,
+            is_split=splits > 1,
         )
+
+    def narrowed(self, prepared: _Prepared, values: Mapping[str, float], alternatives: int) -> _Prepared:
+        """With the fastest configurations of each row alone."""
+        seconds = _alternatives(_terms(prepared, values), prepared, values)
+        kept = np.argpartition(seconds, alternatives, axis=-1)[:, :alternatives]
+
+        def taken(values: Any) -> Any:
+            return np.take_along_axis(np.broadcast_to(values, seconds.shape), kept, axis=-1)
+
+        return _Prepared(**{field.name: taken(getattr(prepared, field.name)) for field in fields(_Prepared)})
 
     def seconds(self, prepared: _Prepared, values: Mapping[str, float]) -> Any:
         """The fastest configuration's."""
@@ -136,7 +151,7 @@ class Gemm(Family):
 
         seconds = values["floor_seconds"] + chosen(alternatives)
         picked = {name: chosen(term) for name, term in zip(("compute", "memory", "l2"), terms, strict=True)}
-        split = np.where(_SPLIT[best[..., 0]], values["reduction_seconds"], 0.0)
+        split = np.where(chosen(prepared.is_split), values["reduction_seconds"], 0.0)
         floor = np.full(seconds.shape, values["floor_seconds"])
         extra = {"ctas": chosen(prepared.ctas), "waves": np.ceil(chosen(prepared.waves))}
         return KernelTime(seconds, {"floor": floor, **picked, "split": split, **extra})
@@ -156,14 +171,10 @@ class Gemm(Family):
         ).replace("%", " %")
 
 
-_SPLIT: Final = np.array([splits > 1 for *_, splits in _CONFIGURATIONS])
-_CLASS: Final = np.array([kind for _, _, kind, _ in _CONFIGURATIONS])
-
-
 def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any, Any]:
     """Compute, memory and L2 seconds of every configuration."""
     smooth = values["wave_smoothness"]
-    efficiency = np.array([values[f"{kind}_tile_efficiency_fraction"] for kind in _CLASSES])[_CLASS]
+    efficiency = np.array([values[f"{kind}_tile_efficiency_fraction"] for kind in _CLASSES])[prepared.tile_class]
     waves = (1.0 - smooth) * np.ceil(prepared.waves) + smooth * np.maximum(prepared.waves, 1.0)
     tile = (prepared.tile_seconds + prepared.k_element_seconds * values["pipeline_k"]) / efficiency
     tile = tile * (1.0 + values["slowing_fraction"] * prepared.slowing)
@@ -180,5 +191,5 @@ def _alternatives(terms: tuple[Any, Any, Any], prepared: _Prepared, values: Mapp
     """Seconds of every configuration without the floor; infinite where there is none such."""
     compute, memory, l2 = terms
     overlapped = np.cbrt(compute * compute * compute + memory * memory * memory + l2 * l2 * l2)
-    overlapped = overlapped + np.where(_SPLIT, values["reduction_seconds"], 0.0)
+    overlapped = overlapped + np.where(prepared.is_split, values["reduction_seconds"], 0.0)
     return np.where(prepared.impossible, np.inf, overlapped)
