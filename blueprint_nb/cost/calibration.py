@@ -13,7 +13,7 @@ from pydantic import Field
 
 from .._canonical import Digested, digest
 from .._schema import Count, Index, Number, Record, Text
-from ..errors import InvalidInputError
+from .families.link import Link
 from .families.machine import Machine
 
 
@@ -48,8 +48,12 @@ class FamilyFit(Record):
     """A family's parameters, and what they are worth."""
 
     values: dict[Text, Number]
-    borrowed_from: Text = ""
-    """The family whose observations these were fitted to, where this one has none."""
+    kernel: Text = ""
+    """Which of a family's kernels, for attention (see `split_rule`, `tiling`)."""
+    link: Link | None = None
+    """The figures of the link, for collectives; None where they are those of the tier that is priced."""
+    own_bytes: Index = 0
+    """Up to so many bytes the engine reduces itself, for collectives."""
     ranges: dict[Text, tuple[Count, Count]]
     """Dimension to the smallest and largest that was observed."""
     datatypes: tuple[Text, ...]
@@ -60,6 +64,8 @@ class FamilyFit(Record):
     """Split to the errors on what it kept out of the fit."""
     residuals: tuple[OctaveResiduals, ...] = ()
     """Of held-out rows."""
+    correlation: Annotated[Number, Field(ge=0, le=1)] = 1.0
+    """Of the errors of different components of this family in one step, over held-out rows; 1 where nobody fitted it."""
 
 
 class CalibrationSet(Digested):
@@ -80,15 +86,10 @@ class CalibrationSet(Digested):
     seed: Index
     optimiser: Text
     families: dict[Text, FamilyFit]
+    """By the family's name; a collective's with `@` and the name of the tier, such as `all_reduce@NVLink 4`, where it
+    is of one kind of link."""
 
     @cached_property
     def revision(self) -> str:
         """Digest of everything that decides a cost."""
         return digest({"machine": self.machine, "values": {name: fit.values for name, fit in self.families.items()}})
-
-    def family(self, name: str) -> FamilyFit:
-        """A family's fit. Raises `InvalidInputError` where the set has none."""
-        if name not in self.families:
-            known = ", ".join(sorted(self.families))
-            raise InvalidInputError("family", got=name, rule=f"must be in the calibration {self.name}: {known}")
-        return self.families[name]

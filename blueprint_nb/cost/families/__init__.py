@@ -4,11 +4,13 @@ from .attention_decode import AttentionDecode
 from .attention_prefill import AttentionPrefill
 from .collective import Collective
 from .family import Family, KernelTime, Parameter
+from .forms import FAMILY_NAMES, form_of
 from .gemm import Gemm
 from .link import Link, link_of
 from .machine import Machine, machine_of
 
 __all__ = [
+    "FAMILY_NAMES",
     "AttentionDecode",
     "AttentionPrefill",
     "Collective",
@@ -18,6 +20,7 @@ __all__ = [
     "Link",
     "Machine",
     "Parameter",
+    "form_of",
     "link_of",
     "machine_of",
 ]

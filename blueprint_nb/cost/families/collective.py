@@ -33,6 +33,8 @@ _PER_BYTE: Final[Mapping[str, tuple[float, float]]] = {
 }
 """Collective to (m, k): m · (1 + k / n) of the message crosses."""
 
+COLLECTIVES: Final = tuple(_PER_BYTE)
+
 _PROTOCOLS: Final = ("low_latency", "low_latency_128", "simple", "wide")
 _OWN: Final = 2
 """As many of the first are a serving engine's own, where it has its own."""
