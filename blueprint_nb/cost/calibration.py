@@ -65,7 +65,7 @@ class FamilyFit(Record):
     residuals: tuple[OctaveResiduals, ...] = ()
     """Of held-out rows."""
     correlation: Annotated[Number, Field(ge=0, le=1)] = 1.0
-    """Of the errors of different components of this family in one step, over held-out rows; 1 where nobody fitted it."""
+    """Of the errors of different components of this family in one step, held out; 1 where nobody fitted it."""
 
 
 class CalibrationSet(Digested):

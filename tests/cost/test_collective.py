@@ -78,7 +78,7 @@ def test_small_messages_take_the_quick_protocol_and_large_ones_the_wide_one():
     form = Collective("all_reduce", NVLINK)
     shape = {"message_bytes": np.array([1024, 10**9]), "ranks": np.array([8, 8])}
     time = form.kernel_time(form.prepare(shape), starts(form))
-    assert [LINES[index] for index in time.terms["protocol"]] == ["low_latency", "wide"]
+    assert [LINES[index] for index in time.counts["protocol"]] == ["low_latency", "wide"]
     assert time.terms["latency"] + time.terms["transfer"] == pytest.approx(time.seconds)
 
 
@@ -87,7 +87,7 @@ def test_an_engines_own_all_reduce_ends_where_the_library_takes_over():
     values = starts(form, low_latency_bandwidth_fraction=1.2, simple_seconds=1e-4, wide_seconds=1e-4)
     shape = {"message_bytes": np.array([8 * MIB - 1, 8 * MIB]), "ranks": np.array([2, 2])}
     time = form.kernel_time(form.prepare(shape), values)
-    assert [LINES[index] for index in time.terms["protocol"]] == ["low_latency", "wide"]
+    assert [LINES[index] for index in time.counts["protocol"]] == ["low_latency", "wide"]
     assert time.seconds[1] > 2 * time.seconds[0]
 
 

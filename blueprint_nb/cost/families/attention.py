@@ -78,11 +78,11 @@ def quickest(terms: Mapping[str, Any], alternatives: Any) -> dict[str, Any]:
 def in_words(time: KernelTime, units: int, bounds: Sequence[str]) -> str:
     """One kernel's grid, which of the terms `bounds` is the largest, its append and its floor."""
     terms = {name: float(term[0]) for name, term in time.terms.items()}
-    waves, splits = round(terms["waves"]), round(terms["splits"])
+    ctas, waves, splits = (round(time.counts[name][0]) for name in ("ctas", "waves", "splits"))
     parts = f", KV in {splits} parts" if splits > 1 else ""
     bound = max(bounds, key=terms.__getitem__)
     append = f"append {format_seconds(terms['append'])}; " if terms.get("append") else ""
     return (
-        f"{round(terms['ctas']):,} CTAs on {units} SMs{parts}: {waves:,} {'wave' if waves == 1 else 'waves'}; "
+        f"{ctas:,} CTAs on {units} SMs{parts}: {waves:,} {'wave' if waves == 1 else 'waves'}; "
         f"{bound} {format_seconds(terms[bound])}; {append}floor {format_seconds(terms['floor'])}"
     )

@@ -25,7 +25,7 @@ import numpy as np
 from ...errors import unknown_name
 from . import attention
 from .attention_grid import Grid, grids
-from .family import Family, KernelTime, Parameter, column
+from .family import Bound, Family, KernelTime, Parameter, column
 from .machine import Machine
 from .split_rule import SPLIT_RULES
 
@@ -79,6 +79,13 @@ class AttentionDecode(Family):
 
     name = "attention_decode"
     dimensions = attention.DIMENSIONS
+    size = "context_tokens"
+    bounds: Mapping[str, Bound] = {
+        **dict.fromkeys(("floor", "scan", "layout", "split"), "floor"),
+        "chain": "memory",
+        "memory": "memory",
+        "compute": "compute",
+    }
 
     def __init__(self, kernel: str, *, cold_cache: bool = False) -> None:
         if kernel not in SPLIT_RULES:
@@ -144,7 +151,9 @@ class AttentionDecode(Family):
         terms = {"chain": chain, "memory": memory, "compute": compute, "split": reduction}
         counts = {"ctas": grid.ctas, "waves": np.ceil(grid.ctas_per_unit), "splits": grid.splits}
         seconds = _body(prepared, alternatives, block, memory, values) + sum(overheads.values())
-        return KernelTime(seconds, {**overheads, **attention.quickest({**terms, **counts}, alternatives)})
+        chosen = attention.quickest({**terms, **counts}, alternatives)
+        picked = {name: chosen.pop(name) for name in counts}
+        return KernelTime(seconds, {**overheads, **chosen}, picked)
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
         """ "128 CTAs on 108 SMs, KV in 4 parts: 2 waves; memory 31 µs; floor 2.1 µs"."""

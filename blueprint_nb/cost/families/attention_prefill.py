@@ -25,7 +25,7 @@ import numpy as np
 
 from ...errors import unknown_name
 from . import attention
-from .family import Family, KernelTime, Parameter, column
+from .family import Bound, Family, KernelTime, Parameter, column
 from .machine import Machine
 from .tiling import TILINGS
 
@@ -86,6 +86,13 @@ class AttentionPrefill(Family):
 
     name = "attention_prefill"
     dimensions = attention.DIMENSIONS
+    size = "query_tokens"
+    bounds: Mapping[str, Bound] = {
+        **dict.fromkeys(("floor", "append", "split"), "floor"),
+        "longest": "compute",
+        "tiles": "compute",
+        "memory": "memory",
+    }
 
     def __init__(self, kernel: str, *, appends: bool = True) -> None:
         if kernel not in TILINGS:
@@ -142,7 +149,9 @@ class AttentionPrefill(Family):
         counts = {"ctas": prepared.ctas, "waves": np.ceil(prepared.ctas_per_unit), "splits": prepared.splits}
         floor, append = _overheads(prepared, values)
         chosen = attention.quickest({**terms, **counts}, alternatives)
-        return KernelTime(alternatives.min(axis=-1) + floor + append, {"floor": floor, "append": append, **chosen})
+        picked = {name: chosen.pop(name) for name in counts}
+        seconds = alternatives.min(axis=-1) + floor + append
+        return KernelTime(seconds, {"floor": floor, "append": append, **chosen}, picked)
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
         """ "128 CTAs on 108 SMs: 2 waves; tiles 31 µs; append 1.2 µs; floor 2.1 µs"."""

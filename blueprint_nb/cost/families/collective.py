@@ -21,7 +21,7 @@ import numpy as np
 
 from ...errors import unknown_name
 from ...units import format_bytes, format_decimal, format_seconds
-from .family import Family, KernelTime, Parameter
+from .family import Bound, Family, KernelTime, Parameter
 from .link import Link
 from .machine import Machine
 
@@ -68,6 +68,8 @@ class Collective(Family):
     """One kind of collective over one kind of link; up to `own_bytes` by the engine. Raises `UnknownNameError`."""
 
     dimensions = ("message_bytes", "ranks")
+    size = "message_bytes"
+    bounds: Mapping[str, Bound] = {"latency": "floor", "transfer": "network"}
     parameters = tuple(
         parameter
         for protocol, starts in zip(_PROTOCOLS, _STARTS, strict=True)
@@ -99,21 +101,22 @@ class Collective(Family):
         return self._chosen(prepared, values)[0]
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
-        """Terms: latency and transfer, which add up to the seconds, and the index of the protocol."""
+        """Terms: latency and transfer, which add up to the seconds; as a count, the index of the protocol."""
         seconds, protocol = self._chosen(prepared, values)
         latencies = _latencies(prepared, values)
         latency = np.take_along_axis(latencies, protocol[:, None], axis=-1)[:, 0]
-        return KernelTime(seconds, {"latency": latency, "transfer": seconds - latency, "protocol": protocol})
+        return KernelTime(seconds, {"latency": latency, "transfer": seconds - latency}, {"protocol": protocol})
 
     def explain(self, shape: Mapping[str, int], machine: Machine | None, values: Mapping[str, float]) -> str:
         """ "64.0 MiB among 8 ranks at 300 GB/s: wide; transfer 380 µs; latency 31 µs"."""
         prepared = self.prepare({name: np.array([shape[name]]) for name in self.dimensions})
-        terms = {name: term[0] for name, term in self.kernel_time(prepared, values).terms.items()}
+        time = self.kernel_time(prepared, values)
+        protocol = _PROTOCOLS[time.counts["protocol"][0]].replace("_", " ")
         reached = float(self.link.to_group(shape["ranks"]))
         return (
             f"{format_bytes(shape['message_bytes'])} among {shape['ranks']} ranks at {format_decimal(reached, 'B/s')}: "
-            f"{_PROTOCOLS[terms['protocol']].replace('_', ' ')}; transfer {format_seconds(float(terms['transfer']))}; "
-            f"latency {format_seconds(float(terms['latency']))}"
+            f"{protocol}; transfer {format_seconds(float(time.terms['transfer'][0]))}; "
+            f"latency {format_seconds(float(time.terms['latency'][0]))}"
         )
 
     def _chosen(self, prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:

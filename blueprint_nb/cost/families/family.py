@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,13 +31,19 @@ class Parameter:
     """Whether a fit moves it by factors; otherwise by steps."""
 
 
+Bound = Literal["floor", "compute", "memory", "network"]
+"""`floor`: added whatever the work is. The others overlap: the largest of each counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class KernelTime:
     """Seconds of kernels, and of each term by itself; float64 arrays of the shapes' shape."""
 
     seconds: Any
     terms: Mapping[str, Any]
-    """Terms overlap, so they need not add up to the seconds."""
+    """Seconds. Terms overlap, so they need not add up."""
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    """What the terms were made of: CTAs, waves, splits."""
 
 
 class Family(ABC):
@@ -46,7 +52,11 @@ class Family(ABC):
     name: str
     dimensions: tuple[str, ...]
     """Names of the shape's columns (integers)."""
+    size: str
+    """The dimension that grows with a step's tokens: errors are told by octaves of it."""
     parameters: tuple[Parameter, ...]
+    bounds: Mapping[str, Bound]
+    """Term to what it counts as."""
 
     @abstractmethod
     def prepare(self, shape: Mapping[str, Any], machine: Machine) -> Any:

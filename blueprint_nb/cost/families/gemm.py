@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
-from .family import Family, KernelTime, Parameter, column
+from .family import Bound, Family, KernelTime, Parameter, column
 from .machine import Machine
 
 _TILES: Final = (
@@ -77,6 +77,14 @@ class Gemm(Family):
 
     name = "gemm"
     dimensions = ("m", "n", "k")
+    size = "m"
+    bounds: Mapping[str, Bound] = {
+        "floor": "floor",
+        "split": "floor",
+        "compute": "compute",
+        "memory": "memory",
+        "l2": "memory",
+    }
     parameters = (
         Parameter("floor_seconds", 2e-6, 5e-7, 8e-6, "launch, prologue and epilogue of a kernel that does nothing"),
         Parameter("wave_smoothness", 0.4, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
@@ -141,7 +149,7 @@ class Gemm(Family):
         return values["floor_seconds"] + _alternatives(_terms(prepared, values), prepared, values).min(axis=-1)
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
-        """Terms: floor, compute, memory, l2, split, of the fastest configuration, and its waves."""
+        """Terms: floor, compute, memory, l2, split, of the fastest configuration; its CTAs and waves."""
         terms = _terms(prepared, values)
         alternatives = _alternatives(terms, prepared, values)
         best = alternatives.argmin(axis=-1)[..., None]
@@ -153,15 +161,16 @@ class Gemm(Family):
         picked = {name: chosen(term) for name, term in zip(("compute", "memory", "l2"), terms, strict=True)}
         split = np.where(chosen(prepared.is_split), values["reduction_seconds"], 0.0)
         floor = np.full(seconds.shape, values["floor_seconds"])
-        extra = {"ctas": chosen(prepared.ctas), "waves": np.ceil(chosen(prepared.waves))}
-        return KernelTime(seconds, {"floor": floor, **picked, "split": split, **extra})
+        counts = {"ctas": chosen(prepared.ctas), "waves": np.ceil(chosen(prepared.waves))}
+        return KernelTime(seconds, {"floor": floor, **picked, "split": split}, counts)
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
         """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"."""
         prepared = self.prepare({name: np.array([shape[name]]) for name in self.dimensions}, machine)
-        terms = {name: float(term[0]) for name, term in self.kernel_time(prepared, values).terms.items()}
+        time = self.kernel_time(prepared, values)
+        terms = {name: float(term[0]) for name, term in time.terms.items()}
         units = machine.compute_units
-        ctas, waves = round(terms.pop("ctas")), round(terms.pop("waves"))
+        ctas, waves = (round(time.counts[name][0]) for name in ("ctas", "waves"))
         full = ctas / (waves * units)
         bound = max(("compute", "memory", "l2"), key=terms.__getitem__)
         name = {"l2": "L2"}.get(bound, bound)

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
-from .family import Family, KernelTime, Parameter
+from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
 
 _THREADS: Final = 1024
@@ -43,6 +43,8 @@ class RowWise(Family):
     """Kernels that move `elements` elements for each element of a row, reads and writes together."""
 
     dimensions = ("rows", "width")
+    size = "rows"
+    bounds: Mapping[str, Bound] = {"floor": "floor", "waves": "compute", "memory": "memory"}
     parameters = (
         Parameter("floor_seconds", 1.5e-6, 2e-7, 8e-6, "launch and end of a kernel that does nothing"),
         Parameter("row_seconds", 3e-7, 1e-9, 1e-5, "latency of a row"),
