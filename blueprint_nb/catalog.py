@@ -11,14 +11,27 @@ from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
 from ._schema import Record
+from .cost.calibration import CalibrationSet
 from .errors import BlueprintError, InvalidInputError, ProfileError, os_reason, shown, unknown_name
 from .system import SystemProfile
 from .workload import TransformerModelSpec
 
-__all__ = ["load_model", "load_system", "model_names", "profiles_folder", "read_record", "system_names"]
+__all__ = [
+    "POOLED",
+    "load_calibration",
+    "load_model",
+    "load_system",
+    "model_names",
+    "profiles_folder",
+    "read_record",
+    "system_names",
+]
 
 Profile = TypeVar("Profile", TransformerModelSpec, SystemProfile)
 AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+POOLED = "pooled"
+"""The calibration of all devices together, which prices any."""
 
 _LARGEST_BYTES = 10**6
 """A profile takes some kilobytes."""
@@ -60,6 +73,31 @@ def load_system(system: str | Path | SystemProfile) -> SystemProfile:
         return system
     # A copy, since the tables in a profile could be written to.
     return _read_system(_locate(system, "systems", "system")).model_copy(deep=True)
+
+
+def load_calibration(name: str, system: SystemProfile) -> CalibrationSet:
+    """The set of fitted parameters `name` that prices `system`, or the pooled one.
+
+    Raises `UnknownNameError`, naming those that the system has.
+    """
+    if name != POOLED and name not in system.calibrations:
+        raise unknown_name("calibration", name, (*system.calibrations, POOLED))
+    folder = profiles_folder() / "calibration"
+    paths = [folder / f"{POOLED}.json"] if name == POOLED else sorted(folder.glob(f"*/{name}.json"))
+    for path in paths:
+        found = _read_calibration(path)
+        if name == POOLED or system.name in found.systems:
+            return found
+    raise ProfileError(
+        f"calibration {name} of {system.name}",
+        rule=f"is not in {folder.name}/",
+        next_step="Fit it with `blueprint-nb calibrate`, or restore the file.",
+    )
+
+
+@lru_cache(maxsize=64)
+def _read_calibration(path: Path) -> CalibrationSet:
+    return read_record(path, CalibrationSet)
 
 
 def read_record(path: Path, kind: type[AnyRecord]) -> AnyRecord:

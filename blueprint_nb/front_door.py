@@ -20,8 +20,9 @@ from .analysis import (
     sweep_points,
 )
 from .analysis.axes import axis
+from .analysis.providers import calibration_of, calibrations_of, mode_of, provider_of
 from .catalog import load_model, load_system, model_names, system_names
-from .cost import AnalyticalProvider, modes_of, require_mode
+from .cost import has_calibration, modes_of
 from .errors import InvalidInputError, one_of, shown
 from .mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from .system import SystemProfile
@@ -46,20 +47,24 @@ def estimate(
     prompt_tokens: int = 1024,
     generated_tokens: int = 128,
     datatype: str = "float16",
-    mode: str = "system-evidence",
+    mode: str | None = None,
+    calibration: str | None = None,
     tensor_parallel_network: int = 0,
     pipeline_parallel_network: int = 0,
     attention: str | None = None,
 ) -> Estimate:
     """What one request costs: a prefill of `prompt_tokens` and `generated_tokens` − 1 decode steps.
 
+    `mode` is peak-only, system-evidence or calibrated; None takes calibrated where parameters price the system, but
+    system-evidence for the reference presets. `calibration` names the parameters; None takes the system's own.
     `attention` is unfused, flash or paged; None takes the model's default. Raises `InvalidInputError` (names with the
     nearest ones, numbers, mappings, contexts) and `UnsupportedError` where the system lacks a figure.
     """
-    spec = load_model(model)
+    spec, hardware = load_model(model), load_system(system)
+    chosen = mode_of(hardware, mode)
     inputs = RequestInputs(
         model=spec,
-        system=load_system(system),
+        system=hardware,
         mapping=TransformerInferenceMappingSpec(
             tensor_parallel=tensor_parallel, pipeline_parallel=pipeline_parallel, replicas=replicas
         ),
@@ -73,8 +78,9 @@ def estimate(
             tensor_parallel_network=tensor_parallel_network,
             pipeline_parallel_network=pipeline_parallel_network,
         ),
-        mode=require_mode(mode),
+        mode=chosen,
         attention=attention_of(spec, attention),
+        calibration=calibration_of(hardware, chosen, calibration),
     )
     return estimate_request(inputs)
 
@@ -89,7 +95,8 @@ def sweep(
     context_tokens: Axis = 1024,
     phase: str = "decode",
     datatype: str = "float16",
-    mode: str = "system-evidence",
+    mode: str | None = None,
+    calibration: str | None = None,
     tensor_parallel_network: int = 0,
     pipeline_parallel_network: int = 0,
     attention: str | None = None,
@@ -100,11 +107,12 @@ def sweep(
     See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
     that no legal mapping has, or whose context the model does not take, have nulls and a reason. Raises as `estimate`.
     """
-    spec = load_model(model)
+    spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
+    chosen = mode_of(hardware, mode)
     inputs = SweepInputs(
         model=spec,
-        system=load_system(system),
+        system=hardware,
         network=NetworkTierBinding(
             tensor_parallel_network=tensor_parallel_network,
             pipeline_parallel_network=pipeline_parallel_network,
@@ -112,7 +120,7 @@ def sweep(
         datatype=datatype,
         phase=_phase(phase),
         attention=attention_of(spec, attention),
-        provider=AnalyticalProvider(mode),
+        provider=provider_of(hardware, chosen, calibration_of(hardware, chosen, calibration)),
         tensor_parallel=axis("tensor_parallel", tensor_parallel),
         pipeline_parallel=axis("pipeline_parallel", pipeline_parallel),
         batch_size=axis("batch_size", batch_size),
@@ -189,6 +197,7 @@ def list_systems() -> pl.DataFrame:
                 "network_gb_per_s": system.network[0].bandwidth_gb_per_s,
                 "datatypes": ", ".join(system.datatypes),
                 "modes": ", ".join(modes_of(system)),
+                "calibrations": ", ".join(calibrations_of(system)) if has_calibration(system) else "",
             }
         )
     return pl.DataFrame(rows)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._canonical import canonical_json
-from ..cost import CostBlock
+from ..cost import Band, CostBlock, Deviation, band_of_sum
 from ..ir import BoundPlan, PortablePlanIR, packed_digests
 from ..workload import InferencePhase, WorkloadBinding
 from .frames import component_frame
@@ -62,6 +62,46 @@ class Estimate:
     def decode_seconds(self) -> Any:
         """float64 array, shape (O − 1,): seconds of each decode step."""
         return self._over_contexts(None if self.decode_costs is None else self.decode_costs.seconds)
+
+    @cached_property
+    def decode_band(self) -> Band | None:
+        """Of each decode step: arrays of shape (O − 1,); None without decode steps or where a component has none."""
+        band = None if self.decode_costs is None else self.decode_costs.band
+        if band is None:
+            return None
+        return Band(self._over_contexts(band.low_seconds), self._over_contexts(band.high_seconds))
+
+    @cached_property
+    def mean_decode_step_band(self) -> Band | None:
+        """Of the mean decode step; None as `decode_band`."""
+        steps, deviations = len(self.decode_contexts), self._decode_deviations
+        if not steps or deviations is None:
+            return None
+        band = band_of_sum(float(self.decode_seconds.sum()), deviations)
+        return Band(float(band.low_seconds) / steps, float(band.high_seconds) / steps)
+
+    @property
+    def prefill_band(self) -> Band | None:
+        """Of the prefill; None where a component has none."""
+        band = self.prefill.costs.band
+        return None if band is None else Band(float(band.low_seconds), float(band.high_seconds))
+
+    @cached_property
+    def model_execution_band(self) -> Band | None:
+        """Of prefill and all decode steps; None where a component has none. A component's steps err alike."""
+        prefill, decode = self.prefill.costs.deviations, self._decode_deviations
+        if prefill is None or decode is None:
+            return None
+        band = band_of_sum(self.model_execution_seconds, (*prefill, *decode))
+        return Band(float(band.low_seconds), float(band.high_seconds))
+
+    @cached_property
+    def _decode_deviations(self) -> tuple[Deviation, ...] | None:
+        """Of each component over all decode steps; none without steps."""
+        if self.decode_costs is None:
+            return ()
+        deviations = self.decode_costs.deviations
+        return None if deviations is None else tuple(one.summed(len(self.decode_contexts)) for one in deviations)
 
     @property
     def mean_decode_step_seconds(self) -> float | None:
@@ -120,7 +160,8 @@ class Estimate:
 
         Columns: phase, context_tokens, component, primitive, source_layer, seconds (of one execution), count
         (executions in the phase), operations, read_bytes, write_bytes, message_bytes, compute_seconds, memory_seconds,
-        network_seconds, bound. Seconds of a phase are Σ seconds · count.
+        network_seconds, floor_seconds, bound, low_seconds, high_seconds, and where the seconds come from (see
+        `component_frame`). Seconds of a phase are Σ seconds · count.
         """
         import polars as pl
 

@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..cost import BOUNDS, CostBlock, bound_index
+from ..cost import BOUNDS, CostBlock, Origin, bound_index
 
 if TYPE_CHECKING:
     import polars as pl
 
 TEXT_COLUMNS: Final = ("component", "primitive", "source_layer")
 WORK_COLUMNS: Final = ("operations", "read_bytes", "write_bytes", "message_bytes")
-TERM_COLUMNS: Final = ("compute_seconds", "memory_seconds", "network_seconds")
+TERM_COLUMNS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "floor_seconds")
+BAND_COLUMNS: Final = ("low_seconds", "high_seconds")
+ORIGIN_COLUMNS: Final = ("provider", "revision", "method", "match")
+
+_UNKNOWN: Final = Origin("", "", "", "")
 
 
 def component_frame(block: CostBlock, shape: tuple[int, ...], keys: Mapping[str, Any]) -> pl.DataFrame:
     """A row for each (point, component): points in row-major order of `shape`, components in plan order.
 
     `keys` come first; each is a scalar or an array that broadcasts to `shape`. Then component, primitive, source_layer
-    (text), seconds (float64, of one execution), count (int64), operations and bytes (int64), the terms (float64, s)
-    and bound (compute, memory or network).
+    (text), seconds (float64, of one execution), count (int64), operations and bytes (int64), the terms (float64, s),
+    bound (compute, memory, network or floor), low_seconds and high_seconds (float64, the band that nine of ten such
+    times lie in; null where nobody knows), and where the seconds come from: provider, revision, method, match (text),
+    records (their ids, a comma between them), samples (int64), spread_seconds (float64, null where there is none).
     """
     import polars as pl
 
@@ -42,7 +48,29 @@ def component_frame(block: CostBlock, shape: tuple[int, ...], keys: Mapping[str,
         columns[name] = _stacked([getattr(cost, name) for cost in costs], shape, np.float64)
     bounds = _stacked([bound_index(activity, cost) for activity, cost in block.priced], shape, np.int8)
     columns["bound"] = pl.Series(BOUNDS).gather(bounds)
-    return pl.DataFrame(columns)
+    for name in BAND_COLUMNS:
+        ends = [np.nan if cost.band is None else getattr(cost.band, name) for cost in costs]
+        columns[name] = pl.Series(_stacked(ends, shape, np.float64)).fill_nan(None)
+    return pl.DataFrame({**columns, **_origin_columns(block, shape)})
+
+
+def _origin_columns(block: CostBlock, shape: tuple[int, ...]) -> dict[str, pl.Series]:
+    import polars as pl
+
+    codes: dict[Origin, int] = {}
+    places = []
+    for cost in block.costs:
+        own = np.array([codes.setdefault(one, len(codes)) for one in cost.origins or (_UNKNOWN,)], dtype=np.int32)
+        places.append(own[cost.origin_index])
+    rows = _stacked(places, shape, np.int32)
+    texts = {name: pl.Series([getattr(one, name) for one in codes], dtype=pl.String) for name in ORIGIN_COLUMNS}
+    columns = {
+        **texts,
+        "records": pl.Series([", ".join(one.records) for one in codes], dtype=pl.String),
+        "samples": pl.Series([one.samples for one in codes], dtype=pl.Int64),
+        "spread_seconds": pl.Series([one.spread_seconds for one in codes], dtype=pl.Float64),
+    }
+    return {name: column.gather(rows) for name, column in columns.items()}
 
 
 def component_schema() -> dict[str, pl.DataType]:
@@ -53,7 +81,10 @@ def component_schema() -> dict[str, pl.DataType]:
     seconds, count = {"seconds": pl.Float64()}, {"count": pl.Int64()}
     work = dict.fromkeys(WORK_COLUMNS, pl.Int64())
     terms = dict.fromkeys(TERM_COLUMNS, pl.Float64())
-    return {**texts, **seconds, **count, **work, **terms, "bound": pl.String()}
+    ends = dict.fromkeys(BAND_COLUMNS, pl.Float64())
+    origin = dict.fromkeys((*ORIGIN_COLUMNS, "records"), pl.String())
+    of_samples = {"samples": pl.Int64(), "spread_seconds": pl.Float64()}
+    return {**texts, **seconds, **count, **work, **terms, "bound": pl.String(), **ends, **origin, **of_samples}
 
 
 def _repeated(value: Any, shape: tuple[int, ...], times: int) -> Any:

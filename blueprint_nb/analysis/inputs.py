@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._schema import Count, Record
+from .._schema import Count, Record, Text
 from ..cost import Mode
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from ..synthesizer import Attention
@@ -21,6 +21,8 @@ class RequestInputs(Record):
     network: NetworkTierBinding
     mode: Mode
     attention: Attention
+    calibration: Text = ""
+    """Which parameters price the mode `calibrated`; empty in the others."""
 
 
 class CacheInputs(Record):

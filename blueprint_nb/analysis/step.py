@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..cost import BOUNDS, Activity, ComponentActivity, ComponentCost, CostBlock, bound_index
+from ..cost import BOUNDS, Activity, Band, ComponentActivity, ComponentCost, CostBlock, bound_index
 from ..errors import InvalidInputError, one_of
 from ..workload import InferencePhase
 from .estimate import Estimate
 from .frames import TERM_COLUMNS, WORK_COLUMNS
 
-_SECONDS = (*TERM_COLUMNS, "seconds")
+_SECONDS = (*TERM_COLUMNS, "floor_seconds", "seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,18 @@ def _at(block: CostBlock, shape: tuple[int, ...], index: Any) -> CostBlock:
         activity=Activity(
             block.activity.datatype, tuple(_picked(item, WORK_COLUMNS, shape, index, int) for item in activities)
         ),
-        costs=tuple(ComponentCost(**_values(cost, _SECONDS, shape, index, float)) for cost in costs),
+        costs=tuple(_cost_at(cost, shape, index) for cost in costs),
+    )
+
+
+def _cost_at(cost: ComponentCost, shape: tuple[int, ...], index: Any) -> ComponentCost:
+    band = cost.band
+    return replace(
+        cost,
+        **_values(cost, _SECONDS, shape, index, float),
+        origin_index=int(np.broadcast_to(cost.origin_index, shape)[index]),
+        terms={name: float(np.broadcast_to(term, shape)[index]) for name, term in cost.terms.items()},
+        band=None if band is None else Band(**_values(band, ("low_seconds", "high_seconds"), shape, index, float)),
     )
 
 

@@ -2,20 +2,46 @@
 
 from .activity import Activity, ComponentActivity, plan_activity, template_activity
 from .analytical import AnalyticalProvider
+from .bands import BAND_FRACTION, Band, Deviation, band_of_sum
 from .block import BOUNDS, ComponentCost, CostBlock, bound_index
-from .provider import MODES, CostProvider, Mode, modes_of, require_mode, require_provider
+from .calibrated import CalibratedProvider
+from .calibration import CalibrationSet
+from .origin import Origin
+from .provider import (
+    ANALYTICAL_MODES,
+    MODES,
+    Claim,
+    CostProvider,
+    Mode,
+    has_calibration,
+    modes_of,
+    require_mode,
+    require_provider,
+)
+from .resolver import CostResolver
 
 __all__ = [
+    "ANALYTICAL_MODES",
+    "BAND_FRACTION",
     "BOUNDS",
     "MODES",
     "Activity",
     "AnalyticalProvider",
+    "Band",
+    "CalibratedProvider",
+    "CalibrationSet",
+    "Claim",
     "ComponentActivity",
     "ComponentCost",
     "CostBlock",
     "CostProvider",
+    "CostResolver",
+    "Deviation",
     "Mode",
+    "Origin",
+    "band_of_sum",
     "bound_index",
+    "has_calibration",
     "modes_of",
     "plan_activity",
     "require_mode",

@@ -11,17 +11,18 @@ floors, tile and wave quantisation, cache hits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, one_of
 from ..mapping import NetworkTierBinding
 from ..system import ComputeEngine, DeviceMemory, NetworkTier, SystemProfile, fractions
 from .activity import Activity, ComponentActivity
 from .block import ComponentCost, CostBlock
-from .provider import CostProvider, require_mode
+from .origin import Origin
+from .provider import ANALYTICAL_MODES, CostProvider
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class AnalyticalProvider(CostProvider):
     name: str
 
     def __post_init__(self) -> None:
-        require_mode(self.name)
+        one_of("mode", self.name, ANALYTICAL_MODES)
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Seconds of every component. Raises `UnsupportedError` where the system lacks a peak or a curve."""
@@ -39,8 +40,9 @@ class AnalyticalProvider(CostProvider):
         uses_curves = self.name == "system-evidence"
         if uses_curves:
             _require_curves(system)
+        origin = Origin(self.name, system.revision, self.name, "formula")
         costs = tuple(
-            _component_cost(component, activity.datatype, system, network, uses_curves)
+            replace(_component_cost(component, activity.datatype, system, network, uses_curves), origins=(origin,))
             for component in activity.components
         )
         return CostBlock(activity, costs, provider=self.name, system_revision=system.revision)

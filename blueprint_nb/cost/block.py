@@ -6,14 +6,16 @@ the context keeps one value a batch. Long tables are views that others build fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from .activity import Activity, ComponentActivity
+from .bands import Band, Deviation, band_of_sum
+from .origin import Origin
 
 BLOCK_LAYERS: Final = ("attention", "mlp")
 """Source layers of one decoder block."""
@@ -30,16 +32,37 @@ class ComponentCost:
     memory_seconds: Any
     network_seconds: Any
     seconds: Any
+    floor_seconds: Any = 0.0
+    """Spent whatever the work is: launches, reductions, latencies."""
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    """All terms by the names of the form that made them, where one did."""
+    band: Band | None = None
+    """Where nine of ten such times lie; None where nobody knows."""
+    family: str = ""
+    """Of kernels, whose errors go together."""
+    correlation: float = 1.0
+    """Of those."""
+    origins: tuple[Origin, ...] = ()
+    """Where the seconds come from."""
+    origin_index: Any = 0
+    """Which of them, at each point: an int or an int array."""
 
 
-BOUNDS: Final = ("memory", "compute", "network")
+BOUNDS: Final = ("memory", "compute", "network", "floor")
 
 
 def bound_index(activity: ComponentActivity, cost: ComponentCost) -> Any:
     """Which of `BOUNDS` takes most of a component's time: an int8 array of the points' shape, or a scalar."""
     if activity.collective is not None:
-        return np.int8(2)
-    return np.greater(cost.compute_seconds, cost.memory_seconds).astype(np.int8)
+        return np.where(np.greater(cost.floor_seconds, cost.network_seconds), np.int8(3), np.int8(2))
+    bound = np.greater(cost.compute_seconds, cost.memory_seconds).astype(np.int8)
+    waits = np.greater(cost.floor_seconds, np.maximum(cost.compute_seconds, cost.memory_seconds))
+    return np.where(waits, np.int8(3), bound)
+
+
+_ARRAYS: Final = (
+    "compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds", "origin_index"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +77,12 @@ class CostBlock:
 
     def __post_init__(self) -> None:
         """Make the figures read-only: what is compared with a measurement must be frozen."""
-        terms = (getattr(cost, name) for cost in self.costs for name in ComponentCost.__slots__)
-        for seconds in terms:
-            if isinstance(seconds, np.ndarray):
-                seconds.setflags(write=False)
+        for cost in self.costs:
+            bands = () if cost.band is None else (cost.band.low_seconds, cost.band.high_seconds)
+            own = (getattr(cost, name) for name in _ARRAYS)
+            for values in (*own, *cost.terms.values(), *bands):
+                if isinstance(values, np.ndarray):
+                    values.setflags(write=False)
 
     @property
     def priced(self) -> Iterator[tuple[ComponentActivity, ComponentCost]]:
@@ -78,6 +103,24 @@ class CostBlock:
     def block_seconds(self) -> Any:
         """Of one decoder block."""
         return self._sum(lambda component: int(component.source_layer in BLOCK_LAYERS))
+
+    @cached_property
+    def band(self) -> Band | None:
+        """Of the whole phase; None where a component has none."""
+        deviations = self.deviations
+        return None if deviations is None else band_of_sum(self.seconds, deviations)
+
+    @cached_property
+    def deviations(self) -> tuple[Deviation, ...] | None:
+        """Of each component that takes time, all executions counted; None where a component has no band."""
+        found = []
+        for activity, cost in self.priced:
+            if cost.band is None:
+                return None
+            below, above = cost.seconds - cost.band.low_seconds, cost.band.high_seconds - cost.seconds
+            times = activity.executions
+            found.append(Deviation(cost.family, cost.correlation, below * times, above * times))
+        return tuple(found)
 
     def _sum(self, times: Callable[[ComponentActivity], int]) -> Any:
         total: Any = 0.0

@@ -15,13 +15,13 @@ from .engine import ComputeEngine
 from .memory import DeviceMemory
 from .network import NetworkTier
 
-_NOT_FIGURES = ("name", "sources", "description", "kind")
+_NOT_FIGURES = ("name", "sources", "description", "kind", "calibrations")
 
 
 class SystemProfile(Record):
     """One kind of device and the networks between them. Raises `InvalidInputError` where figures can't be."""
 
-    not_content: ClassVar[frozenset[str]] = frozenset({"sources", "description"})
+    not_content: ClassVar[frozenset[str]] = frozenset({"sources", "description", "calibrations"})
 
     name: Text
     description: Text = ""
@@ -39,6 +39,8 @@ class SystemProfile(Record):
     memory: DeviceMemory
     network: tuple[NetworkTier, ...]
     """Tier 0 reaches the whole box; then what is within it, such as bridges of pairs; the last one is between boxes."""
+    calibrations: tuple[Text, ...] = ()
+    """Sets of fitted parameters that price this device, the best first; the pooled one stands behind them all."""
     sources: dict[Text, Text] = Field(default_factory=dict)
     """Dotted path (or the start of one) of each figure to where it was published."""
 
@@ -122,6 +124,7 @@ class SystemProfile(Record):
             kept = {key: text for key, text in content["sources"].items() if not key.startswith(f"{path}.")}
             content["sources"] = {**kept, path: "what-if"}
         content["kind"] = "custom"
+        content["calibrations"] = []
         content["name"] = self.name + "".join(f"+{path}={_said(value)}" for path, value in overrides.items())
         return type(self)(**content)
 

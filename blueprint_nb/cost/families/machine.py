@@ -29,22 +29,25 @@ class Machine(Record):
     """Of the datatype."""
 
 
+def missing_figures(system: SystemProfile) -> tuple[str, ...]:
+    """Fields that the cost forms need and the system does not give."""
+    return tuple(name for name in ("compute_units", "l2_cache_mib") if getattr(system, name) is None)
+
+
 def machine_of(system: SystemProfile, datatype: str) -> Machine:
     """A system's figures. Raises `UnsupportedError`, naming the one it lacks."""
     system.require_datatype(datatype)
-    units, cache = system.compute_units, system.l2_cache_mib
-    for field, figure in (("compute_units", units), ("l2_cache_mib", cache)):
-        if figure is None:
-            raise UnsupportedError(
-                f"{system.name}.{field}",
-                got="nothing",
-                rule="is needed by the mode calibrated",
-                next_step="Give the figure, or use another mode.",
-            )
+    for field in missing_figures(system):
+        raise UnsupportedError(
+            f"{system.name}.{field}",
+            got="nothing",
+            rule="is needed by the mode calibrated",
+            next_step="Give the figure, or use another mode.",
+        )
     return Machine(
-        compute_units=units or 0,
+        compute_units=system.compute_units or 0,
         matrix_flops=system.matrix.peak_flops(datatype),
         bytes_per_second=system.memory.bytes_per_second,
-        l2_bytes=(cache or 0) * _MIB,
+        l2_bytes=(system.l2_cache_mib or 0) * _MIB,
         element_bytes=element_bytes(datatype),
     )

@@ -1,0 +1,187 @@
+"""`calibrated`: seconds from the fitted forms of kernel families, with their terms and the band they lie in.
+
+A component becomes a kernel and a shape (`kernels`), a family's form and parameters give its time (`families`), its
+residuals the band (`expected_error`). A family that nobody measured takes the parameters of one that works alike, and
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from ..mapping import NetworkTierBinding
+from ..system import SystemProfile
+from ..workload import element_bytes
+from .activity import Activity, ComponentActivity
+from .analytical import carrying_tier
+from .bands import Band
+from .block import ComponentCost, CostBlock
+from .calibration import CalibrationSet, FamilyFit
+from .evaluation import kernel_times
+from .expected_error import doublings_outside, expected_band, outside_names
+from .families import Family, Link, Machine, form_of, link_of, machine_of
+from .kernels import Kernel, kernel_of
+from .origin import Origin
+from .provider import Claim, CostProvider
+
+_BORROWED: Final = {"layer_norm": "rms_norm", "activation": "add", "kv_save": "add"}
+"""Family to the one whose parameters it takes where it has none: it moves the bytes of a row in the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A kernel with the form and parameters that time it."""
+
+    kernel: Kernel
+    family: Family
+    fit: FamilyFit
+    borrowed_from: str
+
+
+@dataclass(frozen=True)
+class CalibratedProvider(CostProvider):
+    """Prices with one calibration set; `machine` stands in for a set that has none of its own."""
+
+    calibration: CalibrationSet
+    machine: Machine | None = None
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", f"calibrated:{self.calibration.name}")
+
+    def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
+        """Seconds of every component. Raises `UnsupportedError`, naming the family that the set lacks."""
+        costs = []
+        for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
+            if claim is None:
+                raise UnsupportedError(
+                    component.component,
+                    got=component.primitive,
+                    rule=f"is not covered by the calibration {self.calibration.name}",
+                    next_step="Stack another provider behind it, such as the pooled calibration.",
+                )
+            costs.append(claim.cost)
+        return CostBlock(activity, tuple(costs), provider=self.name, system_revision=system.revision)
+
+    def claims(
+        self, activity: Activity, system: SystemProfile, network: NetworkTierBinding
+    ) -> tuple[Claim | None, ...]:
+        """A claim on each component whose family the set has. Raises `UnsupportedError` where the system lacks a
+        figure.
+        """
+        return tuple(self._claim(component, activity, system, network) for component in activity.components)
+
+    def explanation(
+        self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
+    ) -> str:
+        """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"."""
+        fitted = self._fitted(component, activity, system, network)
+        if fitted is None:
+            return ""
+        shape = {name: int(np.max(fitted.kernel.shape[name])) for name in fitted.family.dimensions}
+        return fitted.family.explain(shape, self._machine(system, activity.datatype), fitted.fit.values)
+
+    def _claim(
+        self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
+    ) -> Claim | None:
+        if component.collective is not None and component.ranks < 2:
+            return Claim(_nothing(component, self._origin("no other rank", 0)))
+        fitted = self._fitted(component, activity, system, network)
+        if fitted is None:
+            return None
+        machine = self._machine(system, activity.datatype)
+        return Claim(self._priced(fitted, machine, activity.datatype))
+
+    def _fitted(
+        self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
+    ) -> _Fitted | None:
+        kernel = kernel_of(component, activity.statistics)
+        if kernel is None:
+            return None
+        tier = None if component.collective is None else carrying_tier(component, system, network)
+        keys = [kernel.family] if tier is None else [f"{kernel.family}@{tier.name}", kernel.family]
+        found = self._fit(keys, activity.datatype)
+        borrowed_from = ""
+        if found is None and kernel.family in _BORROWED:
+            borrowed_from = _BORROWED[kernel.family]
+            found = self._fit([borrowed_from], activity.datatype)
+        if found is None:
+            return None
+        link: Link | None = None if tier is None else found.link or link_of(tier)
+        form = form_of(kernel.family, kernel=found.kernel, link=link, own_bytes=found.own_bytes, in_model=True)
+        return _Fitted(kernel, form, found, borrowed_from)
+
+    def _fit(self, keys: list[str], datatype: str) -> FamilyFit | None:
+        """The first that is there: of the datatype itself, or of one whose elements are as long.
+
+        A set for any device takes what it has, and says that the datatype is outside its range.
+        """
+        families = self.calibration.families
+        exact = next((families[f"{key}:{datatype}"] for key in keys if f"{key}:{datatype}" in families), None)
+        found = exact or next((families[key] for key in keys if key in families), None)
+        if found is None or exact or not self.calibration.systems or _is_observed(found, datatype):
+            return found
+        return None
+
+    def _machine(self, system: SystemProfile, datatype: str) -> Machine:
+        own = self.calibration.machine or self.machine
+        if own is not None and own.element_bytes == element_bytes(datatype):
+            return own
+        return machine_of(system, datatype)
+
+    def _priced(self, fitted: _Fitted, machine: Machine, datatype: str) -> ComponentCost:
+        kernel, fit, family = fitted.kernel, fitted.fit, fitted.family
+        time = kernel_times(family, kernel.shape, machine, fit.values)
+        by_bound = _by_bound(family, time.terms)
+        doublings = doublings_outside(fit, kernel.shape) + (0.0 if _is_observed(fit, datatype) else 1.0)
+        size = kernel.shape[family.size]
+        return ComponentCost(
+            compute_seconds=by_bound["compute"],
+            memory_seconds=by_bound["memory"],
+            network_seconds=by_bound["network"],
+            seconds=time.seconds,
+            floor_seconds=by_bound["floor"],
+            terms=time.terms,
+            band=expected_band(fit, size, time.seconds, doublings, borrowed=bool(fitted.borrowed_from)),
+            family=kernel.family,
+            correlation=fit.correlation,
+            origins=self._origins(fitted, datatype),
+            origin_index=np.asarray(doublings > 0).astype(np.int8),
+        )
+
+    def _origins(self, fitted: _Fitted, datatype: str) -> tuple[Origin, Origin]:
+        """Within the range that was observed, and outside it."""
+        fit = fitted.fit
+        borrowed = f"borrowed from {fitted.borrowed_from}, " if fitted.borrowed_from else ""
+        beyond = [*outside_names(fit, fitted.kernel.shape), *(() if _is_observed(fit, datatype) else (datatype,))]
+        inside, outside = f"{borrowed}in range", f"{borrowed}outside range: {', '.join(beyond)}"
+        return self._origin(inside, fit.in_sample.rows), self._origin(outside, fit.in_sample.rows)
+
+    def _origin(self, match: str, samples: int) -> Origin:
+        return Origin(self.name, self.calibration.revision, "calibrated", match, samples=samples)
+
+
+def _is_observed(fit: FamilyFit, datatype: str) -> bool:
+    """Whether kernels of elements as long were."""
+    return element_bytes(datatype) in {element_bytes(name) for name in fit.datatypes}
+
+
+def _by_bound(family: Family, terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Floors added up, and the largest term of each other kind; 0 where a form has none."""
+    found: dict[str, Any] = dict.fromkeys(("floor", "compute", "memory", "network"), 0.0)
+    for name, bound in family.bounds.items():
+        if name in terms:
+            found[bound] = found[bound] + terms[name] if bound == "floor" else np.maximum(found[bound], terms[name])
+    return found
+
+
+def _nothing(component: ComponentActivity, origin: Origin) -> ComponentCost:
+    """Of a collective that has nobody to talk to."""
+    none = np.zeros_like(np.asarray(component.message_bytes, dtype=np.float64))
+    band = Band(none, none)
+    return ComponentCost(none, none, none, none, band=band, family=component.collective or "", origins=(origin,))

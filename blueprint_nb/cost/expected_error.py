@@ -1,0 +1,64 @@
+"""How far off a fitted form may be: the residuals of what it never saw, wider where it is asked beyond that.
+
+    band = seconds · e^(quantiles of ln(measured / estimate) · widening)
+
+Quantiles are those of the octave of size that the shape is of, or of the nearest that was held out. Widening is 1
+within the range that was observed, half as much again for each doubling outside it, and twice that for parameters that
+were fitted to another family. Both factors are estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .bands import Band
+from .calibration import FamilyFit, OctaveResiduals
+
+_WIDER_PER_DOUBLING: Final = 0.5
+_WIDER_IF_BORROWED: Final = 2.0
+
+
+def doublings_outside(fit: FamilyFit, shape: Mapping[str, Any]) -> Any:
+    """Doublings between a shape and the range that was observed, over all dimensions; 0 inside it."""
+    total: Any = 0.0
+    for name, (lowest, highest) in fit.ranges.items():
+        size = np.maximum(np.asarray(shape[name], dtype=np.float64), 1.0)
+        total = total + np.log2(np.maximum(np.maximum(lowest / size, size / highest), 1.0))
+    return total
+
+
+def outside_names(fit: FamilyFit, shape: Mapping[str, Any]) -> tuple[str, ...]:
+    """Dimensions of which some point is outside the range that was observed."""
+    return tuple(
+        name
+        for name, (lowest, highest) in fit.ranges.items()
+        if np.min(shape[name]) < lowest or np.max(shape[name]) > highest
+    )
+
+
+def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band | None:
+    """The band about `seconds` of shapes of a `size` (ints ≥ 1); None where nothing was held out."""
+    if not fit.residuals:
+        return None
+    octaves = np.frexp(np.asarray(size, dtype=np.float64))[1] - 1
+    low, high = _quantiles(fit.residuals)
+    nearest = np.clip(octaves - fit.residuals[0].octave, 0, len(low) - 1)
+    widening = (1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
+    # A band holds its own estimate, whatever the residuals lean to.
+    below, above = np.minimum(low, 0.0)[nearest], np.maximum(high, 0.0)[nearest]
+    return Band(seconds * np.exp(below * widening), seconds * np.exp(above * widening))
+
+
+def _quantiles(residuals: Sequence[OctaveResiduals]) -> tuple[Any, Any]:
+    """(low, high) of every octave from the first to the last; of the octave before where one is missing."""
+    found = {one.octave: one for one in residuals}
+    last = residuals[0]
+    low, high = [], []
+    for octave in range(residuals[0].octave, residuals[-1].octave + 1):
+        last = found.get(octave, last)
+        low.append(last.low)
+        high.append(last.high)
+    return np.array(low), np.array(high)
