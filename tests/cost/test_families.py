@@ -12,6 +12,7 @@ from blueprint_nb.cost.families import (
     AttentionDecode,
     AttentionPrefill,
     Collective,
+    Embedding,
     Family,
     Gemm,
     Link,
@@ -128,7 +129,7 @@ class TestRowWise:
 
 
 EVERY_FORM = {
-    **{family.name: family for family in (Gemm(), *ROW_WISE)},
+    **{family.name: family for family in (Gemm(), *ROW_WISE, Embedding())},
     **{f"attention_decode: {kernel}": AttentionDecode(kernel) for kernel in SPLIT_RULES},
     **{f"attention_prefill: {kernel}": AttentionPrefill(kernel) for kernel in TILINGS},
     "all_reduce": Collective("all_reduce", Link(bytes_per_second=3e11)),

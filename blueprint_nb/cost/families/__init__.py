@@ -3,6 +3,7 @@
 from .attention_decode import AttentionDecode
 from .attention_prefill import AttentionPrefill
 from .collective import Collective
+from .embedding import Embedding
 from .family import Family, KernelTime, Parameter
 from .forms import FAMILY_NAMES, form_of
 from .gemm import Gemm
@@ -14,6 +15,7 @@ __all__ = [
     "AttentionDecode",
     "AttentionPrefill",
     "Collective",
+    "Embedding",
     "Family",
     "Gemm",
     "KernelTime",

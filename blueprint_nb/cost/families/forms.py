@@ -8,12 +8,13 @@ from ...errors import unknown_name
 from .attention_decode import AttentionDecode
 from .attention_prefill import AttentionPrefill
 from .collective import COLLECTIVES, Collective
+from .embedding import Embedding
 from .family import Family
 from .gemm import Gemm
 from .link import Link
 from .row_wise import ROW_WISE
 
-_PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *ROW_WISE)}
+_PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *ROW_WISE, Embedding())}
 
 FAMILY_NAMES: Final = (*_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
 

@@ -1,4 +1,4 @@
-"""Kernels that take one row after another: norms, activations, RoPE, adds, the embedding, the KV save.
+"""Kernels that take one row after another: norms, activations, RoPE, adds, the KV save.
 
 A CTA works on a row of `width` elements, a chunk of threads at a time; some rows run at once on each unit, the rest
 wait; meanwhile the bytes have to move, from the cache as far as they fit in it:
@@ -7,8 +7,7 @@ wait; meanwhile the bytes have to move, from the cache as far as they fit in it:
     memory = bytes / bandwidth · [(1 − h) / f + h / (f · gain)],  h = 1 / (1 + (bytes / (share · L2))^steepness)
     time   = floor + (serial² + memory²)^½
 
-h is the fraction that the cache serves. The gain is at least 1, so more bytes never take less time. Left out: how the
-rows of an embedding are spread over its table.
+h is the fraction that the cache serves. The gain is at least 1, so more bytes never take less time.
 """
 
 from __future__ import annotations
@@ -25,6 +24,14 @@ from .machine import Machine
 
 _THREADS: Final = 1024
 """Of one CTA at most: elements of a row that it takes at once."""
+
+
+CACHE_PARAMETERS: Final = (
+    Parameter("bandwidth_fraction", 0.7, 0.05, 1.1, "of the memory's bandwidth"),
+    Parameter("l2_gain", 1.5, 1.0, 10.0, "of what the cache serves, over the memory"),
+    Parameter("l2_share", 0.7, 0.05, 8.0, "of the cache at which half is served from it"),
+    Parameter("l2_steepness", 2.0, 0.3, 8.0, "how abruptly the cache runs out"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +58,7 @@ class RowWise(Family):
         Parameter("chunk_seconds", 6e-7, 1e-9, 1e-5, "each 1,024 elements of a row, one after the other"),
         Parameter("rows_at_once", 2.0, 0.3, 64.0, "rows that run on one unit at a time"),
         Parameter("wave_smoothness", 0.5, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
-        Parameter("bandwidth_fraction", 0.7, 0.05, 1.1, "of the memory's bandwidth"),
-        Parameter("l2_gain", 1.5, 1.0, 10.0, "of what the cache serves, over the memory"),
-        Parameter("l2_share", 0.7, 0.05, 8.0, "of the cache at which half is served from it"),
-        Parameter("l2_steepness", 2.0, 0.3, 8.0, "how abruptly the cache runs out"),
+        *CACHE_PARAMETERS,
     )
 
     def __init__(self, name: str, elements: int) -> None:
@@ -101,9 +105,14 @@ def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
     filled = prepared.rows_per_unit / values["rows_at_once"]
     waves = (1.0 - smooth) * np.ceil(filled) + smooth * np.maximum(filled, 1.0)
     serial = waves * (values["row_seconds"] + values["chunk_seconds"] * prepared.chunks)
-    served = 1.0 / (1.0 + (prepared.cache_fills / values["l2_share"]) ** values["l2_steepness"])
+    return serial, cached_seconds(prepared.stream_seconds, prepared.cache_fills, values)
+
+
+def cached_seconds(stream_seconds: Any, cache_fills: Any, values: Mapping[str, float]) -> Any:
+    """Seconds of bytes that take `stream_seconds` at the memory's bandwidth and would fill the cache so many times."""
+    served = 1.0 / (1.0 + (cache_fills / values["l2_share"]) ** values["l2_steepness"])
     slowness = (1.0 - served) + served / values["l2_gain"]
-    return serial, prepared.stream_seconds * slowness / values["bandwidth_fraction"]
+    return stream_seconds * slowness / values["bandwidth_fraction"]
 
 
 NORMS: Final = tuple(RowWise(name, elements=2) for name in ("rms_norm", "layer_norm"))
@@ -115,7 +124,6 @@ ROW_WISE: Final = (
     RowWise("activation", elements=2),
     RowWise("rope", elements=2),
     RowWise("add", elements=3),
-    RowWise("embedding", elements=2),
     RowWise("kv_save", elements=2),
 )
 """By what an element of the row's width costs in traffic; the width of gated_activation is that of its result."""
