@@ -1,9 +1,9 @@
 """Kernels that take one row after another: norms, activations, RoPE, adds, the KV save.
 
-A CTA works on a row of `width` elements, a chunk of threads at a time; some rows run at once on each unit, the rest
-wait; meanwhile the bytes have to move, from the cache as far as they fit in it:
+A CTA works on a row of `width` elements, a chunk of 1,024 (LayerNorm: 512) at a time; some rows run at once on each
+unit, the rest wait; meanwhile the bytes have to move, from the cache as far as they fit in it:
 
-    serial = waves of rows · (row + chunk · ⌈width / 1024⌉)
+    serial = waves of rows · (row + chunk · ⌈width / chunk⌉)
     memory = bytes / bandwidth · [(1 − h) / f + h / (f · gain)],  h = 1 / (1 + (bytes / (share · L2))^steepness)
     time   = floor + (serial² + memory²)^½
 
@@ -22,8 +22,11 @@ from ...units import format_seconds
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
 
-_THREADS: Final = 1024
-"""Of one CTA at most: elements of a row that it takes at once."""
+_CHUNK: Final = 1024
+"""Elements of a row that a CTA takes at once: a thread each, the most it may have."""
+
+_LAYER_NORM_CHUNK: Final = 512
+"""128 threads of four elements each: PyTorch's `vectorized_layer_norm_kernel`."""
 
 
 CACHE_PARAMETERS: Final = (
@@ -55,15 +58,16 @@ class RowWise(Family):
     parameters = (
         Parameter("floor_seconds", 1.5e-6, 2e-7, 8e-6, "launch and end of a kernel that does nothing"),
         Parameter("row_seconds", 3e-7, 1e-9, 1e-5, "latency of a row"),
-        Parameter("chunk_seconds", 6e-7, 1e-9, 1e-5, "each 1,024 elements of a row, one after the other"),
+        Parameter("chunk_seconds", 6e-7, 1e-9, 1e-5, "each chunk of a row, one after the other"),
         Parameter("rows_at_once", 2.0, 0.3, 64.0, "rows that run on one unit at a time"),
         Parameter("wave_smoothness", 0.5, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
         *CACHE_PARAMETERS,
     )
 
-    def __init__(self, name: str, elements: int) -> None:
+    def __init__(self, name: str, elements: int, *, chunk: int = _CHUNK) -> None:
         self.name = name
         self.elements = elements
+        self.chunk = chunk
 
     def prepare(self, shape: Mapping[str, Any], machine: Machine) -> _Prepared:
         """Of rows and width, both counts of one device."""
@@ -71,7 +75,7 @@ class RowWise(Family):
         moved = self.elements * rows * width * machine.element_bytes
         return _Prepared(
             rows_per_unit=rows / machine.compute_units,
-            chunks=np.ceil(width / _THREADS),
+            chunks=np.ceil(width / self.chunk),
             stream_seconds=moved / machine.bytes_per_second,
             cache_fills=moved / machine.l2_bytes,
         )
@@ -115,7 +119,7 @@ def cached_seconds(stream_seconds: Any, cache_fills: Any, values: Mapping[str, f
     return stream_seconds * slowness / values["bandwidth_fraction"]
 
 
-NORMS: Final = tuple(RowWise(name, elements=2) for name in ("rms_norm", "layer_norm"))
+NORMS: Final = (RowWise("rms_norm", elements=2), RowWise("layer_norm", elements=2, chunk=_LAYER_NORM_CHUNK))
 """Read the row, write the row."""
 
 ROW_WISE: Final = (
