@@ -49,7 +49,7 @@ def step_of(estimate: Estimate, phase: str, context_tokens: int | None = None) -
 
 
 def bound_of(activity: ComponentActivity, cost: ComponentCost) -> str:
-    """The term that bounds one component of a step: compute, memory or network."""
+    """The term that bounds one component of a step: compute, memory, network or floor."""
     return BOUNDS[int(bound_index(activity, cost))]
 
 
@@ -58,7 +58,9 @@ def _at(block: CostBlock, shape: tuple[int, ...], index: Any) -> CostBlock:
     return replace(
         block,
         activity=Activity(
-            block.activity.datatype, tuple(_picked(item, WORK_COLUMNS, shape, index, int) for item in activities)
+            block.activity.datatype,
+            tuple(_picked(item, WORK_COLUMNS, shape, index, int) for item in activities),
+            {name: int(np.broadcast_to(value, shape)[index]) for name, value in block.activity.statistics.items()},
         ),
         costs=tuple(_cost_at(cost, shape, index) for cost in costs),
     )

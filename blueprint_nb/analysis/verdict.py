@@ -1,4 +1,4 @@
-"""The verdict: fits or not, by how much, how fast, bound by what, and the smallest change that makes it fit."""
+"""The verdict: fits or not, by how much, how fast, bound by what, by whose figures, and the least change that fits."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cost import CostBlock
+from ..cost import BOUNDS, Band, CostBlock
 from ..units import format_bytes, format_count, format_gib, format_percent, three_digits, time_unit
+from .bands import CHANCE, band_at, between
+from .composition import adds_terms
 from .memory import MemoryReport
 from .memory_search import Fix, smallest_fix
+from .priced_by import calibrated_by
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -25,15 +28,18 @@ class Verdict:
     """"Fits" or "Does not fit"."""
     memory: str
     latency: str
+    """With the 90 % band, where there is one."""
     bound: str
     throughput: str
     fix: str
     """What to change; empty when it fits."""
+    basis: str = ""
+    """The calibration that prices it, and what comes from other sets; empty in the analytical modes."""
 
     @property
     def parts(self) -> tuple[str, ...]:
         """All sentences that say something."""
-        parts = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.fix)
+        parts = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.basis, self.fix)
         return tuple(part for part in parts if part)
 
     @property
@@ -55,8 +61,9 @@ def verdict_of(estimate: Estimate) -> Verdict:
         headline="Fits" if memory.fits else "Does not fit",
         memory=held if memory.fits else held + short,
         latency=_latency(estimate),
-        bound=_bound(costs, adds_terms=estimate.inputs.system.processing_mode == "no_overlap"),
+        bound=_bound(costs, is_added=adds_terms(estimate.inputs)),
         throughput=_throughput(estimate),
+        basis=calibrated_by(calibration, costs) if (calibration := estimate.inputs.calibration) else "",
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
     )
 
@@ -70,26 +77,55 @@ def _peak(memory: MemoryReport) -> str:
 def _latency(estimate: Estimate) -> str:
     if not len(estimate.decode_contexts):
         scale, unit = time_unit(estimate.prefill_seconds)
-        return f"prefill {three_digits(estimate.prefill_seconds / scale)} {unit}, no decode step"
+        band = _sure([estimate.prefill_band], scale)
+        return f"prefill {three_digits(estimate.prefill_seconds / scale)} {unit}{band}, no decode step"
     first, last = float(estimate.decode_seconds[0]), float(estimate.decode_seconds[-1])
     scale, unit = time_unit(max(first, last))
     contexts = [format_count(int(context)) for context in estimate.decode_contexts[[0, -1]]]
+    band = _sure(_end_bands(estimate, first, last), scale)
     if len(estimate.decode_contexts) == 1:
-        return f"decode {three_digits(first / scale)} {unit}/step at context {contexts[0]}"
+        return f"decode {three_digits(first / scale)} {unit}/step at context {contexts[0]}{band}"
     arrow = f"{three_digits(first / scale)} → {three_digits(last / scale)} {unit}/step"
-    return f"decode {arrow} at contexts {contexts[0]}–{contexts[1]}"
+    return f"decode {arrow} at contexts {contexts[0]}–{contexts[1]}{band}"
 
 
-def _bound(costs: CostBlock, adds_terms: bool) -> str:
-    """The term with most of the time: all terms of a component where they add up, its largest where they overlap."""
-    seconds = {"compute": 0.0, "memory": 0.0, "network": 0.0}
+def _end_bands(estimate: Estimate, first: float, last: float) -> list[Band | None]:
+    """Of the first and the last decode step; one around both where each lies within the band of the other."""
+    start, end = (band_at(estimate.decode_band, index) for index in (0, -1))
+    if start is None or end is None:
+        return [None]
+    if start.low_seconds <= last <= start.high_seconds and end.low_seconds <= first <= end.high_seconds:
+        return [Band(min(start.low_seconds, end.low_seconds), max(start.high_seconds, end.high_seconds))]
+    return [start, end]
+
+
+def _sure(bands: list[Band | None], scale: float) -> str:
+    """ ", 90 % between 3.20 and 3.90"; of both ends, where there are two."""
+    known = [band for band in bands if band is not None]
+    if not known:
+        return ""
+    first, *others = [between(band, scale) for band in known]
+    return f", {first}" + "".join(f", at the end {other.removeprefix(f'{CHANCE} ')}" for other in others)
+
+
+def _bound(costs: CostBlock, is_added: bool) -> str:
+    """The term with most of the time: all terms of a component where they add up; else its floor, and for all the rest
+    of its time the largest other.
+    """
+    seconds = dict.fromkeys(BOUNDS, 0.0)
     for activity, cost in costs.priced:
-        terms = {name: _total(getattr(cost, f"{name}_seconds"), costs) for name in seconds}
-        counted = terms if adds_terms else [max(terms, key=lambda name: terms[name])]
-        for name in counted:
-            seconds[name] += terms[name] * activity.executions
+        terms = {name: _total(getattr(cost, f"{name}_seconds"), costs) for name in BOUNDS}
+        if not is_added:
+            floor = terms.pop("floor")
+            largest = max(terms, key=lambda name: terms[name])
+            terms = {"floor": floor, largest: _total(cost.seconds, costs) - floor}
+        for name, own in terms.items():
+            seconds[name] += own * activity.executions
     largest = max(seconds, key=lambda name: seconds[name])
-    return f"{largest}-bound ({format_percent(seconds[largest] / sum(seconds.values()))} of the time)"
+    share = format_percent(seconds[largest] / sum(seconds.values()))
+    if largest == "floor":
+        return f"bound by launches and waits ({share} of the time)"
+    return f"{largest}-bound ({share} of the time)"
 
 
 def _total(seconds: Any, costs: CostBlock) -> float:

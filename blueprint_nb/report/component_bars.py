@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..analysis import Estimate
+from ..analysis.composition import adds_terms, is_fitted
 from ..analysis.step import Step
 from ..cost import ComponentActivity, ComponentCost
 from ..ir import BoundPlan
@@ -16,6 +17,11 @@ from .theme import TERM_COLOURS, Table
 QUANTITIES: Final = ("operations", "read", "write", "message")
 _BAR: Final = 14
 _THIN_BAR: Final = 5
+
+
+def drawn_terms(estimate: Estimate) -> list[str]:
+    """Terms that the bars of its mode are made of, as they are drawn."""
+    return [term for term in TERM_COLOURS if term != "floor" or is_fitted(estimate.inputs)]
 
 
 def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
@@ -32,18 +38,38 @@ def _row(
     estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
 ) -> dict[str, Any]:
     said = component_row(estimate, step, activity, cost)
-    terms = {term: float(getattr(cost, f"{term}_seconds")) * activity.executions for term in TERM_COLOURS}
+    terms = {term: float(getattr(cost, f"{term}_seconds")) * activity.executions for term in drawn_terms(estimate)}
     return {
         "component": said.component,
         "seconds": f"{said.seconds} = {said.executions}",
         "share": said.share,
+        **({"band": said.band, "source": said.source, "how": said.explanation} if is_fitted(estimate.inputs) else {}),
         "end": _rounded(cost.seconds * activity.executions / scale),
         "label": f"{said.seconds} · {said.share} · {said.bound}",
         "spoken": f"{said.component}: {said.seconds}, {said.share} of the step, {said.bound}-bound",
         "why": f"{said.bound}: {said.why}",
         **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
-        **_extents(terms, said.bound, scale, is_stacked=estimate.inputs.system.processing_mode == "no_overlap"),
+        **_bars(estimate, terms, cost.seconds * activity.executions, said.bound, scale),
     }
+
+
+def _bars(estimate: Estimate, terms: dict[str, float], seconds: float, bound: str, scale: float) -> dict[str, float]:
+    if is_fitted(estimate.inputs):
+        return _fitted_extents(terms, seconds, scale)
+    return _extents(terms, bound, scale, is_stacked=adds_terms(estimate.inputs))
+
+
+def _fitted_extents(terms: dict[str, float], seconds: float, scale: float) -> dict[str, float]:
+    """The floor, then the longest other term up to the end of the component's time; the shorter ones inside it."""
+    floor = min(terms["floor"], seconds)
+    longest = max((term for term in terms if term != "floor"), key=lambda term: terms[term])
+    ends = {**{term: floor + own for term, own in terms.items()}, "floor": floor, longest: seconds}
+    extents: dict[str, float] = {}
+    for term in terms:
+        extents[f"{term}_from"] = _rounded(0.0 if term == "floor" else floor / scale)
+        extents[f"{term}_to"] = _rounded(min(ends[term], seconds) / scale)
+        extents[f"{term}_size"] = _BAR if term in ("floor", longest) else _THIN_BAR
+    return extents
 
 
 def _extents(terms: dict[str, float], bound: str, scale: float, *, is_stacked: bool) -> dict[str, float]:

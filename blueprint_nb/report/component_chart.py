@@ -1,7 +1,8 @@
 """Seconds by component and term, in plan order.
 
 Where a system adds compute and memory time, a bar stacks its terms. Where it takes the larger of the two, the bar is
-the larger one and the hidden one runs inside it as a thin bar, so that a bar's length is always the component's time.
+the larger one and the hidden one runs inside it as a thin bar. In the mode `calibrated` the floor comes first, then the
+longest other term. A bar's length is always the component's time.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from typing import Final
 import altair as alt
 
 from ..analysis import Estimate
+from ..analysis.bands import BAND_NAME
+from ..analysis.composition import adds_terms, is_fitted
 from ..analysis.step import Step, step_of
 from ..thinning import kept_indices
 from ..units import format_count, format_seconds, time_unit
-from .component_bars import QUANTITIES, bar_rows
+from .component_bars import QUANTITIES, bar_rows, drawn_terms
 from .component_names import component_name
 from .step_rows import NO_DECODE
 from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart, title
@@ -53,7 +56,9 @@ def component_slider_chart(estimate: Estimate, *, width: int = 640) -> alt.Chart
 
 
 def _reading(estimate: Estimate) -> str:
-    if estimate.inputs.system.processing_mode == "no_overlap":
+    if is_fitted(estimate.inputs):
+        return "time of all executions · first the floor (launches and waits), then the longest term; others are thin"
+    if adds_terms(estimate.inputs):
         return "time of all executions · compute and memory time add up"
     return "time of all executions · compute and memory overlap: the longer counts, the shorter is the thin bar"
 
@@ -72,12 +77,17 @@ def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None 
         axis=alt.Axis(minExtent=_NAME_WIDTH, labelLimit=_NAME_WIDTH, ticks=False, domain=False),
     )
     x_scale = alt.Scale(domain=[0, longest / scale * _LABEL_SPACE], nice=False)
-    layers = [_term_layer(base, term, y, x_scale, f"time in the step ({unit})") for term in TERM_COLOURS]
+    terms = drawn_terms(estimate)
+    layers = [_term_layer(base, term, terms, y, x_scale, f"time in the step ({unit})") for term in terms]
     labels = base.mark_text(align="left", dx=6, aria=False).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
-    return layered([*layers, labels, _answering_layer(base, y)], width=width, height=_ROW_HEIGHT * len(order))
+    return layered(
+        [*layers, labels, _answering_layer(base, terms, y, is_fitted(estimate.inputs))],
+        width=width,
+        height=_ROW_HEIGHT * len(order),
+    )
 
 
-def _term_layer(base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_title: str) -> alt.Chart:
+def _term_layer(base: alt.Chart, term: str, terms: list[str], y: alt.Y, scale: alt.Scale, axis_title: str) -> alt.Chart:
     chart: alt.Chart = (
         base.transform_filter(f"datum.{term}_to > datum.{term}_from")
         .transform_calculate(term=f"'{term}'")
@@ -89,7 +99,7 @@ def _term_layer(base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_tit
             size=alt.Size(f"{term}_size:Q", scale=None),
             color=alt.Color(
                 "term:N",
-                scale=alt.Scale(domain=list(TERM_COLOURS), range=list(TERM_COLOURS.values())),
+                scale=alt.Scale(domain=terms, range=[TERM_COLOURS[name] for name in terms]),
                 legend=alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square"),
             ),
         )
@@ -97,14 +107,20 @@ def _term_layer(base: alt.Chart, term: str, y: alt.Y, scale: alt.Scale, axis_tit
     return chart
 
 
-def _answering_layer(base: alt.Chart, y: alt.Y) -> alt.Chart:
+def _answering_layer(base: alt.Chart, terms: list[str], y: alt.Y, is_explained: bool) -> alt.Chart:
     """The whole row of a component answers to the pointer, however short its bar; a screen reader hears it once."""
+    band, explained = [], []
+    if is_explained:
+        band = [alt.Tooltip("band:N", title=BAND_NAME)]
+        explained = [alt.Tooltip("how:N", title="each of them"), alt.Tooltip("source:N", title="calibration")]
     tooltip = [
         alt.Tooltip("component:N", title="component"),
         alt.Tooltip("seconds:N", title="all executions"),
+        *band,
         alt.Tooltip("share:N", title="share of the step"),
-        *(alt.Tooltip(f"{name}_seconds:N", title=f"{name} time") for name in TERM_COLOURS),
+        *(alt.Tooltip(f"{name}_seconds:N", title=f"{name} time") for name in terms),
         alt.Tooltip("why:N", title="bound by"),
+        *explained,
         *(alt.Tooltip(f"{name}_formula:N", title=f"{name}, each") for name in QUANTITIES),
     ]
     row = base.mark_bar(size=_ROW_HEIGHT, opacity=0)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..analysis import Estimate
+from ..analysis.bands import band_text
+from ..analysis.composition import adds_terms
+from ..analysis.explain import explanation_of
+from ..analysis.priced_by import origin_of, set_name
 from ..analysis.step import Step, bound_of, step_of
-from ..cost import ComponentActivity, ComponentCost
+from ..cost import ANALYTICAL_MODES, ComponentActivity, ComponentCost
 from ..cost.analytical import carrying_tier
 from ..units import format_count, format_decimal, format_percent, format_seconds
 from .component_names import component_name
@@ -24,13 +28,23 @@ class ComponentRow:
     executions: str
     """Times · seconds of one."""
     bound: str
-    """compute, memory or network."""
+    """compute, memory, network or floor."""
     why: str
     """The work behind the bound and the rate it gets."""
+    band: str
+    """ "580–710 µs": that nine of ten such times lie in; empty where nobody knows."""
+    source: str
+    """The calibration set, and how it meets the component where that is not in the range it observed; empty where the
+    cost mode says it all."""
+    explanation: str
+    """How the time of one execution comes about; empty in the analytical modes."""
 
 
 _WORTH_SAYING = 0.05
 """Of a component's time, where the lesser term is added to the greater."""
+
+_AS_ASKED = ("in range", "formula")
+"""Matches that go without saying."""
 
 _PLACES = ("in ", "between ", "within ", "across ")
 
@@ -52,11 +66,27 @@ def component_row(estimate: Estimate, step: Step, activity: ComponentActivity, c
         executions=f"{format_count(activity.executions)} × {format_seconds(cost.seconds)}",
         bound=bound,
         why=_reason(estimate, activity, cost, bound),
+        band=band_text(cost.band, activity.executions),
+        source=_source(cost),
+        explanation=explanation_of(estimate, step, activity),
     )
 
 
+def _source(cost: ComponentCost) -> str:
+    """ "vllm-0.24", "pooled, outside range: kv_heads"."""
+    origin = origin_of(cost)
+    if origin is None or origin.provider in ANALYTICAL_MODES:
+        return ""
+    match = "" if origin.match in _AS_ASKED else f", {origin.match.removesuffix(', in range')}"
+    return f"{set_name(origin)}{match}"
+
+
 def _reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
-    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks"; both if both count."""
+    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks", "2.41 µs of launches and
+    waits"; both if both count.
+    """
+    if bound == "floor":
+        return f"{format_seconds(cost.floor_seconds)} of launches and waits"
     if bound == "network":
         tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
         where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
@@ -67,10 +97,12 @@ def _reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost
         "memory": _work(traffic, cost.memory_seconds, "B"),
     }
     other = min(cost.compute_seconds, cost.memory_seconds)
-    adds = estimate.inputs.system.processing_mode == "no_overlap" and other > _WORTH_SAYING * cost.seconds
+    adds = adds_terms(estimate.inputs) and other > _WORTH_SAYING * cost.seconds
     return f"{reasons.pop(bound)} + {reasons.popitem()[1]}" if adds else reasons[bound]
 
 
 def _work(work: int, seconds: float, unit: str) -> str:
+    if not work:
+        return f"{format_seconds(seconds)} of steps one after the other"
     rate = f"at {format_decimal(work / seconds, f'{unit}/s')}" if seconds else "at no cost"
     return f"{format_decimal(work, unit)} {rate}"

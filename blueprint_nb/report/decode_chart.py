@@ -1,4 +1,6 @@
-"""Decode latency by visible context, with the steps where an efficiency curve, not the machine, makes time fall."""
+"""Decode latency by visible context: the line; the band that nine of ten such steps lie in, where it is known; and the
+steps where an efficiency curve, not the machine, makes time fall.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ import altair as alt
 import numpy as np
 
 from ..analysis import Estimate
+from ..analysis.bands import BAND_NAME, band_at, band_text
 from ..analysis.step import step_of
+from ..cost import Band
 from ..thinning import kept_indices
 from ..units import format_count, format_seconds, three_digits, time_unit
 from .component_names import component_name
@@ -21,6 +25,8 @@ _POINTS: Final = 500
 """Points of a line: about one a pixel, and far below the 5,000 rows of Altair's limit."""
 _FEW: Final = 40
 _MOST_LABELLED: Final = 3
+_BAND_OPACITY: Final = 0.15
+_BAND_BAR: Final = 14
 
 Domain = tuple[float, float]
 
@@ -35,7 +41,7 @@ def decode_latency_chart(
     hover: bool = True,
     zoom: bool = False,
 ) -> alt.Chart | alt.LayerChart:
-    """Seconds of each decode step; `pinned` is another estimate, drawn as a ghost.
+    """Seconds of each decode step with their band; `pinned` is another estimate, drawn as a ghost without one.
 
     `y_domain` (lowest, highest; seconds) fixes axis and unit, for charts that are compared or dragged. `hover` shows
     the nearest step's figures; with `zoom`, Ctrl and wheel zoom along the context, dragging moves, a double click
@@ -48,15 +54,15 @@ def decode_latency_chart(
     low, high = y_domain or _padded(shown)
     scale, unit = time_unit(high)
     contexts = np.concatenate([one.decode_contexts[[0, -1]] for one in shown])
-    encodings = {
-        "x": context_axis(int(contexts.min()), int(contexts.max())),
-        "y": alt.Y(
-            "value:Q",
-            title=f"decode step ({unit})",
-            scale=alt.Scale(domain=[low / scale, high / scale], zero=False, nice=y_domain is None),
-        ),
+    seconds_axis: dict[str, Any] = {
+        "title": f"decode step ({unit})",
+        "scale": alt.Scale(domain=[low / scale, high / scale], zero=False, nice=y_domain is None),
     }
-    layers = []
+    encodings: dict[str, Any] = {
+        "x": context_axis(int(contexts.min()), int(contexts.max())),
+        "y": alt.Y("value:Q", **seconds_axis),
+    }
+    layers = _band_layers(_rows(estimate, scale), encodings["x"], alt.Y("low:Q", **seconds_axis))
     if ghost is not None:
         layers += _line_layers(_rows(ghost, scale), encodings, GHOST, is_ghost=True)
         layers += _drop_layers(_drop_rows(ghost, scale), encodings)
@@ -68,21 +74,28 @@ def decode_latency_chart(
         layers,
         width=width,
         height=height,
-        title=title("Decode step by visible context", f"{unit} a step of the whole batch · lower is better"),
+        title=title("Decode step by visible context", _reading(estimate, unit)),
     )
     return finished(chart.add_params(_zoom()) if zoom else chart)
 
 
+def _reading(estimate: Estimate, unit: str) -> str:
+    shaded = "" if estimate.decode_band is None else f" · shaded: {BAND_NAME}"
+    return f"{unit} a step of the whole batch · lower is better{shaded}"
+
+
 def _padded(estimates: list[Estimate]) -> Domain:
-    """From the least to the largest, never so near that a flat line looks steep."""
-    low = min(float(one.decode_seconds.min()) for one in estimates)
-    high = max(float(one.decode_seconds.max()) for one in estimates)
+    """From the least to the largest, bands too, never so near that a flat line looks steep."""
+    bands = [one.decode_band for one in estimates if one.decode_band is not None]
+    lines = [one.decode_seconds for one in estimates]
+    low = min(float(values.min()) for values in (*lines, *(band.low_seconds for band in bands)))
+    high = max(float(values.max()) for values in (*lines, *(band.high_seconds for band in bands)))
     margin = max(0.12 * (high - low), 0.05 * high)
     return (0.0 if low < 0.5 * high else low - margin, high + margin)
 
 
 def _rows(estimate: Estimate, scale: float) -> Table:
-    contexts, seconds = estimate.decode_contexts, estimate.decode_seconds
+    contexts, seconds, band = estimate.decode_contexts, estimate.decode_seconds, estimate.decode_band
     batch = estimate.inputs.request.batch_size
     around = [*estimate.drop_indices.tolist(), *(estimate.drop_indices - 1).tolist()]
     wide = is_wide(int(contexts[0]), int(contexts[-1]))
@@ -93,9 +106,17 @@ def _rows(estimate: Estimate, scale: float) -> Table:
             "step": format_seconds(float(seconds[index])),
             "spoken": f"context {format_count(int(contexts[index]))}: {format_seconds(float(seconds[index]))}",
             "rate": f"{three_digits(batch / float(seconds[index]))} tokens/s",
+            **_ends(band_at(band, index), scale),
         }
         for index in kept_indices(len(contexts), _POINTS, around, logarithmic=wide)
     ]
+
+
+def _ends(band: Band | None, scale: float) -> dict[str, Any]:
+    if band is None:
+        return {}
+    ends = {"low": band.low_seconds, "high": band.high_seconds}
+    return {**{name: float(f"{end / scale:.6g}") for name, end in ends.items()}, "band": band_text(band)}
 
 
 def _drop_rows(estimate: Estimate, scale: float) -> Table:
@@ -124,6 +145,16 @@ def _faster_components(estimate: Estimate, context: int) -> list[str]:
     before, after = (step_of(estimate, "decode", context + shift).costs for shift in (-1, 0))
     pairs = zip(before.activity.components, before.costs, after.costs, strict=True)
     return [component_name(activity.component) for activity, was, now in pairs if now.seconds < was.seconds]
+
+
+def _band_layers(rows: Table, x: alt.X, low: alt.Y) -> list[alt.Chart]:
+    """The band behind the line; of a single step a bar through its point."""
+    if "band" not in rows[0]:
+        return []
+    base = alt.Chart(data(rows)).encode(x=x, y=low, y2="high:Q")
+    if len(rows) == 1:
+        return [base.mark_bar(size=_BAND_BAR, color=INK, opacity=_BAND_OPACITY, clip=True)]
+    return [base.mark_area(line=False, color=INK, opacity=_BAND_OPACITY, clip=True)]
 
 
 def _line_layers(rows: Table, encodings: dict[str, Any], colour: str, *, is_ghost: bool) -> list[alt.Chart]:
@@ -168,6 +199,7 @@ def _hover_layers(rows: Table, encodings: dict[str, Any], colour: str, width: in
     tooltip = [
         alt.Tooltip("context_tokens:Q", title="visible context (tokens)", format=",d"),
         alt.Tooltip("step:N", title="decode step"),
+        *([alt.Tooltip("band:N", title=BAND_NAME)] if "band" in rows[0] else []),
         alt.Tooltip("rate:N", title="whole batch"),
     ]
     base = alt.Chart(data(rows))

@@ -15,7 +15,7 @@ def is_hollow(mode: str) -> bool:
 
 
 def mode_colour(mode: str) -> str:
-    """Okabe-Ito; a mode without one of its own gets a colour of the parts."""
+    """A mode without one of its own gets a colour of the parts."""
     return MODE_COLOURS.get(mode, PART_COLOURS[2])
 
 

@@ -14,15 +14,19 @@ import altair as alt
 COMPUTE: Final = "#0072B2"
 MEMORY: Final = "#E69F00"
 NETWORK: Final = "#009E73"
+FLOOR: Final = "#999999"
 GHOST: Final = "#999999"
 TROUBLE: Final = "#D55E00"
 
-TERM_COLOURS: Final = {"compute": COMPUTE, "memory": MEMORY, "network": NETWORK}
+TERM_COLOURS: Final = {"floor": FLOOR, "compute": COMPUTE, "memory": MEMORY, "network": NETWORK}
+"""Of a component's time, in the order that bars are drawn; a floor is launches and waits."""
+
 PART_COLOURS: Final = ["#56B4E9", "#CC79A7", "#F0E442", "#BBBBBB"]
 """Parts of memory, from the bottom of the stack; none has the colour of a term."""
 
-MODE_COLOURS: Final = {"peak-only": GHOST, "system-evidence": "#CC79A7"}
-"""Where cost modes are compared. What assumes peaks is a floor, drawn hollow."""
+MODE_COLOURS: Final = {"peak-only": GHOST, "system-evidence": "#CC79A7", "calibrated": "#6A5ACD"}
+"""Where cost modes are compared. What assumes peaks is a floor, drawn hollow; the third is none of Okabe-Ito, whose
+others mean terms and signs, but as legible on light and dark."""
 
 TOO_SHORT: Final = "#56B4E9"
 TOO_LONG: Final = TROUBLE
