@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
 
-from ..cost.calibration import ErrorFigures, OctaveResiduals
+from ..cost.calibration import ErrorFigures
 from ..cost.families import Family
 from .sample import Sample, balanced_weights
 
 _TIMER_SECONDS: Final = 1e-6
 """An error within the profiler's timer is none where the largest is sought."""
 
-_BAND: Final = (0.05, 0.5, 0.95)
+_AT_ONCE: Final = 4096
+"""Rows that a form is asked for at a time: it weighs a hundred alternatives of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,48 +27,61 @@ class Judged:
     estimated_seconds: Any
     group: Any
     octave: Any
+    part: Any = 0
+    """Rows of one number were held out together; or one number for all."""
 
     @classmethod
-    def of(cls, family: Family, samples: Sequence[Sample], values: Mapping[str, float]) -> Self:
+    def of(cls, family: Family, samples: Sequence[Sample], values: Mapping[str, float], part: int = 0) -> Self:
         """What `values` say of all samples."""
-        estimates = [family.seconds(family.prepare(one.shape, one.machine), values) for one in samples]
+        octave = np.concatenate([one.octave for one in samples])
         return cls(
             measured_seconds=np.concatenate([one.seconds for one in samples]),
-            estimated_seconds=np.concatenate(estimates),
+            estimated_seconds=np.concatenate([estimates(family, one, values) for one in samples]),
             group=np.concatenate([one.group for one in samples]),
-            octave=np.concatenate([one.octave for one in samples]),
+            octave=octave,
+            part=np.full(octave.shape, part),
         )
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Self:
         """The rows of all parts."""
         names = ("measured_seconds", "estimated_seconds", "group", "octave")
-        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+        columns = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
+        part = np.concatenate([np.broadcast_to(one.part, np.shape(one.octave)) for one in parts])
+        return cls(**columns, part=part)
+
+    @property
+    def relative(self) -> Any:
+        """|estimate / measured − 1|."""
+        return np.abs(self.estimated_seconds - self.measured_seconds) / self.measured_seconds
+
+    @property
+    def residual(self) -> Any:
+        """ln(measured / estimate)."""
+        return np.log(self.measured_seconds / self.estimated_seconds)
+
+
+def estimates(family: Family, sample: Sample, values: Mapping[str, float]) -> Any:
+    """Seconds that `values` say: float64 of shape (rows,)."""
+    form = sample.form or family
+    cuts = range(0, len(sample), _AT_ONCE)
+    parts: Iterable[Sample] = (sample.take(np.arange(at, min(at + _AT_ONCE, len(sample)))) for at in cuts)
+    return np.concatenate([form.seconds(form.prepare(part.shape, part.machine), values) for part in parts])
 
 
 def error_figures(judged: Judged) -> ErrorFigures:
     """The errors of the estimates."""
     difference = np.abs(judged.estimated_seconds - judged.measured_seconds)
-    relative = difference / judged.measured_seconds
+    relative = judged.relative
     return ErrorFigures(
         rows=len(relative),
-        mape_percent=_percent(relative.mean()),
-        balanced_mape_percent=_percent(balanced_weights(judged.group, judged.octave) @ relative),
-        p90_percent=_percent(np.quantile(relative, 0.9)),
-        max_percent=_percent(relative[difference > _TIMER_SECONDS].max(initial=0.0)),
+        mape_percent=percent(relative.mean()),
+        balanced_mape_percent=percent(balanced_weights(judged.group, judged.octave) @ relative),
+        p90_percent=percent(np.quantile(relative, 0.9)),
+        max_percent=percent(relative[difference > _TIMER_SECONDS].max(initial=0.0)),
     )
 
 
-def octave_residuals(judged: Judged) -> tuple[OctaveResiduals, ...]:
-    """Quantiles of ln(measured / estimate) for each octave of size, ascending."""
-    residuals = np.log(judged.measured_seconds / judged.estimated_seconds)
-    found = []
-    for octave in np.unique(judged.octave).tolist():
-        of_octave = residuals[judged.octave == octave]
-        low, middle, high = (round(float(quantile), 6) for quantile in np.quantile(of_octave, _BAND))
-        found.append(OctaveResiduals(octave=octave, rows=len(of_octave), low=low, middle=middle, high=high))
-    return tuple(found)
-
-
-def _percent(fraction: Any) -> float:
-    return round(100.0 * float(fraction), 6)
+def percent(fraction: Any) -> float:
+    """Of a fraction, to five decimals."""
+    return round(100.0 * float(fraction), 5)

@@ -61,13 +61,17 @@ def fit(
     *,
     starts: Sequence[Mapping[str, float]] = (),
     pool: Pool | None = None,
+    rows: int = ROWS,
+    row_share: float = 0.0,
     evaluations: int = 40,
 ) -> Fit:
-    """Values of `family` for all `samples` together.
+    """Values of `family` for all `samples` together, of which each counts alike, by at most `rows` of each.
+
+    Rows are weighted so that octaves and groups are balanced, but for `row_share` of the weight, alike for all.
 
     `starts` are values by name; a missing one is the parameter's own start. Raises `MissingExtraError` without scipy.
     """
-    objective = _Objective(family, [sample.thinned(ROWS, SEED) for sample in samples], pool)
+    objective = _Objective(family, [sample.thinned(rows, SEED) for sample in samples], pool, row_share)
     space = objective.space
     first = {one.name: one.start for one in family.parameters}
     candidates = [_least_squares(objective, space.vector({**first, **start}), evaluations) for start in starts or [{}]]
@@ -76,27 +80,36 @@ def fit(
     return Fit(space.values(best), objective.error(best))
 
 
+def start_pool(family: Family, strength: float) -> Pool:
+    """The parameters' own starts as what a fit is drawn to: they hold what no observation tells."""
+    return Pool({one.name: one.start for one in family.parameters}, strength)
+
+
 class _Objective:
-    def __init__(self, family: Family, samples: Sequence[Sample], pool: Pool | None) -> None:
-        self.family = family
+    def __init__(self, family: Family, samples: Sequence[Sample], pool: Pool | None, row_share: float) -> None:
         self.space = ParameterSpace(family)
-        self._prepared = [family.prepare(sample.shape, sample.machine) for sample in samples]
+        self._forms = [sample.form or family for sample in samples]
+        pairs = zip(self._forms, samples, strict=True)
+        self._prepared = [form.prepare(sample.shape, sample.machine) for form, sample in pairs]
         self._measured = [np.log(sample.seconds) for sample in samples]
-        self._weights = np.concatenate([sample.weights for sample in samples]) / len(samples)
+        balanced = np.concatenate([sample.weights for sample in samples]) / len(samples)
+        plain = np.concatenate([np.full(len(sample), 1.0 / len(sample)) for sample in samples]) / len(samples)
+        self._weights = (1.0 - row_share) * balanced + row_share * plain
         self._pool = None if pool is None else (self.space.vector(pool.values), pool.strength)
 
     def near(self, vector: Any) -> _Objective:
         """The same for small steps from `vector`."""
         narrowed = copy(self)
         values = self.space.values(vector)
-        narrowed._prepared = [self.family.narrowed(one, values, _ALTERNATIVES) for one in self._prepared]
+        pairs = zip(self._forms, self._prepared, strict=True)
+        narrowed._prepared = [form.narrowed(one, values, _ALTERNATIVES) for form, one in pairs]
         return narrowed
 
     def ratios(self, vector: Any) -> Any:
         """ln(estimate / measured) of every row."""
         values = self.space.values(vector)
-        pairs = zip(self._prepared, self._measured, strict=True)
-        return np.concatenate([np.log(self.family.seconds(one, values)) - measured for one, measured in pairs])
+        rows = zip(self._forms, self._prepared, self._measured, strict=True)
+        return np.concatenate([np.log(form.seconds(one, values)) - measured for form, one, measured in rows])
 
     def residuals(self, vector: Any) -> Any:
         """What least squares minimises the soft L1 of."""

@@ -1,18 +1,19 @@
 """Samples from the observation table: one row a shape, on the machine that the source's device is.
 
 Duplicate shapes become one row of their median, so that a shape that was timed more often does not count more. Rows of
-one component of the source are one group.
+one component of the source are one group; where a source has one component alone, attention is grouped by octave of
+batch and head size, collectives by ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..catalog import load_system
-from ..cost.families import Family, machine_of
+from ..cost.families import Collective, Family, machine_of
 from ..errors import UnknownNameError, unknown_name
 from ..evidence.sources import one_source
 from .sample import Sample, octave_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SYSTEMS: Final = {
-    "vidur": {"a100": "a100_80g_pcie", "h100": "h100_80g_sxm", "a40": "a40_48g"},
+    "vidur": {"a100": "a100_80g_pcie", "h100": "h100_80g_sxm", "a40": "a40_48g", "a100_dgx": "a100_80g_sxm"},
     "aiconfigurator-core": {
         "a100_sxm": "a100_80g_sxm",
         "h100_sxm": "h100_80g_sxm",
@@ -32,8 +33,10 @@ SYSTEMS: Final = {
 }
 """Source to its name of a device to the system whose figures that device has."""
 
-SIZE: Final = {"gemm": "m", "attention_decode": "context_tokens", "attention_prefill": "query_tokens"}
-"""Family to the dimension that octaves are taken of; messages and rows for the others."""
+_BATCHES_APART: Final = 1000
+
+FormOf = Callable[[str], Family]
+"""A source's name of a device to what times its kernels."""
 
 
 def system_of(source: str, target: str) -> str:
@@ -46,7 +49,7 @@ def system_of(source: str, target: str) -> str:
     return devices[target]
 
 
-def samples_of(observations: pl.DataFrame, family: Family) -> Iterator[Sample]:
+def samples_of(observations: pl.DataFrame, family: Family, form_of: FormOf | None = None) -> Iterator[Sample]:
     """A sample for each (target, datatype) of a family's observations, which are of one source, sorted by both.
 
     Raises `InvalidInputError` where sources are mixed, `UnknownNameError` for a device that no system stands for.
@@ -62,9 +65,23 @@ def samples_of(observations: pl.DataFrame, family: Family) -> Iterator[Sample]:
     for (target, datatype), rows in median.group_by("target", "datatype", maintain_order=True):
         machine = machine_of(load_system(system_of(source, str(target))), str(datatype))
         shape = {name: rows[name].to_numpy() for name in family.dimensions}
-        size = shape[SIZE.get(family.name, family.dimensions[0])]
-        _, group = np.unique(rows["component"].to_numpy(), return_inverse=True)
-        yield Sample(machine, shape, rows["seconds"].to_numpy(), group.astype(np.int64), octave_of(size))
+        yield Sample(
+            machine,
+            shape,
+            rows["seconds"].to_numpy(),
+            _groups(rows, family),
+            octave_of(shape[family.size]),
+            None if form_of is None else form_of(str(target)),
+        )
+
+
+def _groups(rows: pl.DataFrame, family: Family) -> Any:
+    """Numbers of what has the same say in each octave."""
+    if isinstance(family, Collective):
+        return rows["ranks"].to_numpy().astype(np.int64)
+    if "batch" in family.dimensions:
+        return octave_of(rows["batch"].to_numpy()) * _BATCHES_APART + rows["head_size"].to_numpy()
+    return np.unique(rows["component"].to_numpy(), return_inverse=True)[1].astype(np.int64)
 
 
 def _unknown_target(target: str, known: list[str]) -> UnknownNameError:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cost.families import Machine
+from ..cost.families import Family, Machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,11 @@ class Sample:
     seconds: Any
     """Measured: float64."""
     group: Any
-    """int64: rows of one number are one component."""
+    """int64: rows of one number are one component, or one kind of shape where a source has one component."""
     octave: Any
     """int64: ⌊log₂⌋ of the size that grows with the work."""
+    form: Family | None = None
+    """What times it, where that is not the family that is fitted: a collective over another link."""
 
     def __len__(self) -> int:
         return len(self.seconds)
@@ -40,7 +42,7 @@ class Sample:
     def take(self, rows: Any) -> Sample:
         """The rows of a mask or of indices."""
         shape = {name: values[rows] for name, values in self.shape.items()}
-        return Sample(self.machine, shape, self.seconds[rows], self.group[rows], self.octave[rows])
+        return Sample(self.machine, shape, self.seconds[rows], self.group[rows], self.octave[rows], self.form)
 
     def thinned(self, rows: int, seed: int) -> Sample:
         """At most `rows` of them, drawn by their weights without putting back; the same for the same seed."""

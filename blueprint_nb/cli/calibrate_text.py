@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cost.calibration import CalibrationSet, ErrorFigures
 from ..units import three_digits
-from .tables import MISSING, Column, table
+from .tables import MISSING, Column, table, wrapped
 
 _FIGURES = ("mape_percent", "balanced_mape_percent", "p90_percent")
 _NAMES = ("MAPE", "balanced", "P90")
@@ -21,9 +21,11 @@ def calibration_text(one: CalibrationSet) -> str:
         *_columns("in sample", in_sample),
         *_columns("held out", held_out),
     ]
-    splits = ", ".join(dict.fromkeys(split for fitted in fits for split in fitted.held_out))
-    title = f"{one.name} for {', '.join(one.systems)}: error of single kernels in %"
-    return f"{title}\n{table(columns)}\nHeld out: {splits or 'nothing'}. Balanced: over octaves of size and components."
+    splits = "; ".join(dict.fromkeys(split for fitted in fits for split in list(fitted.held_out)[:1]))
+    of_what = ", ".join(one.systems) or "any device"
+    title = f"{one.name} for {of_what}: error of single kernels in %"
+    note = f"Held out: {splits or 'nothing'}. Balanced: over octaves of size and components."
+    return f"{title}\n{table(columns)}\n{wrapped(note)}"
 
 
 def _columns(when: str, figures: list[ErrorFigures | None] | list[ErrorFigures]) -> list[Column]:

@@ -24,24 +24,31 @@ class ErrorFigures(Record):
     mape_percent: Annotated[Number, Field(ge=0)]
     """Mean over rows."""
     balanced_mape_percent: Annotated[Number, Field(ge=0)]
-    """Mean over octaves of size and components, each of the same say."""
+    """Mean over octaves of size and components, each of the same say; for attention over octaves of batch and sizes of
+    heads, for collectives over numbers of ranks in the place of components."""
     p90_percent: Annotated[Number, Field(ge=0)]
     max_percent: Annotated[Number, Field(ge=0)]
     """Of the rows that are more than 1 µs off."""
 
 
 class OctaveResiduals(Record):
-    """ln(measured / estimate) of held-out rows whose size is of one octave."""
+    """ln(measured / estimate) of held-out rows whose size is of one octave, widened by `widened`."""
 
     octave: Index
     """⌊log₂⌋ of the size."""
     rows: Count
     low: Number
-    """5 % of the rows lie below."""
+    """5 % of the rows lie below, before it is widened."""
     middle: Number
     """Half of them do."""
     high: Number
     """95 % of them do."""
+    widened: Annotated[Number, Field(ge=0)] = 0.0
+    """By which low and high lie further out than that, so that bands of some models or folds hold 90 % of another."""
+    mape_percent: Number | None = None
+    """Mean of |estimate / measured − 1| over these rows."""
+    in_sample_mape_percent: Number | None = None
+    """The same over rows of the octave that were fitted to."""
 
 
 class FamilyFit(Record):
@@ -66,6 +73,12 @@ class FamilyFit(Record):
     """Of held-out rows."""
     correlation: Annotated[Number, Field(ge=0, le=1)] = 1.0
     """Of the errors of different components of this family in one step, held out; 1 where nobody fitted it."""
+    coverage_percent: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Of rows held out with one part of the first split, by the 90 % band of the other parts before it is widened."""
+    software: Text = ""
+    """What ran, with its version, where that is not the set's: nccl 2.29.2."""
+    machine: Machine | None = None
+    """The figures it was fitted with, where they are not the set's: those of another datatype."""
 
 
 class CalibrationSet(Digested):
@@ -81,6 +94,8 @@ class CalibrationSet(Digested):
     source_revision: Text
     software: Text
     software_version: Text
+    models: tuple[Text, ...] = ()
+    """Models whose kernels were fitted to, as their source names them; empty where it names none."""
     machine: Machine | None = None
     """The figures it was fitted with, which it prices with; None where it takes those of the system."""
     seed: Index

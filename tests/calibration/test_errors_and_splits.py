@@ -8,11 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from blueprint_nb.calibration.errors import Judged, error_figures, octave_residuals
+from blueprint_nb.calibration.errors import Judged, error_figures
 from blueprint_nb.calibration.fit import fit
 from blueprint_nb.calibration.observed import samples_of, system_of
+from blueprint_nb.calibration.residuals import correlation, held_out_residuals, octave_residuals
 from blueprint_nb.calibration.sample import octave_of
-from blueprint_nb.calibration.splits import leave_one_model_out
+from blueprint_nb.calibration.splits import (
+    folds,
+    leave_one_hidden_size_out,
+    leave_one_model_out,
+    up_to,
+    without_value,
+)
 from blueprint_nb.cost.families import Gemm
 from blueprint_nb.cost.families.row_wise import ROW_WISE
 from blueprint_nb.errors import UnknownNameError
@@ -35,11 +42,78 @@ def test_errors_by_hand():
 
 
 def test_residuals_are_kept_by_octave():
-    first, second = octave_residuals(judged([1.0, 2.0, 4.0, 1.0], [1.0] * 4, [4, 5, 6, 1]))
-    assert (first.octave, first.rows, first.middle) == (0, 1, 0.0)
-    assert (second.octave, second.rows) == (2, 3)
-    assert second.middle == pytest.approx(np.log(2), abs=1e-6)
-    assert second.low < second.middle < second.high
+    """Octave 0 is measured as estimated; octave 7 at one, two and four times as long."""
+    measured = [1.0] * 60 + [1.0, 2.0, 4.0] * 20
+    first, second = octave_residuals(judged(measured, [1.0] * 120, [1] * 60 + [128] * 60))
+    assert (first.octave, first.rows, first.low, first.middle, first.high) == (0, 60, 0.0, 0.0, 0.0)
+    assert (second.octave, second.rows) == (7, 60)
+    assert (second.low, second.high) == (0.0, pytest.approx(np.log(4), abs=1e-5))
+    assert second.middle == pytest.approx(np.log(2), abs=1e-5)
+
+
+def test_few_rows_of_an_octave_are_joined_by_their_neighbours():
+    first, second, third = octave_residuals(
+        judged([1.0] + [2.0] * 60 + [8.0] * 60, [1.0] * 121, [1] + [2] * 60 + [64] * 60)
+    )
+    assert (first.rows, first.high) == (1, pytest.approx(np.log(2), abs=1e-5))
+    assert second.high == first.high
+    assert third.high == pytest.approx(np.log(8), abs=1e-5)
+
+
+def test_an_octave_has_its_error_held_out_and_in_sample():
+    seen, unseen = judged([1.0] * 60, [1.1] * 60, [4] * 60), judged([1.0] * 60, [1.2] * 60, [4] * 60)
+    (octave,) = held_out_residuals(unseen, seen).octaves
+    assert octave.mape_percent == pytest.approx(20)
+    assert octave.in_sample_mape_percent == pytest.approx(10)
+
+
+def noisy(parts: int, bias: float, seed: int = 5) -> Judged:
+    """Rows of some parts, each with a bias of its own beside its noise."""
+    generator = np.random.default_rng(seed)
+    part = np.repeat(np.arange(parts), 400)
+    residual = bias * generator.standard_normal(parts)[part] + 0.1 * generator.standard_normal(len(part))
+    ones = np.ones(len(part))
+    return Judged(np.exp(residual), ones, np.zeros(len(part)), np.zeros(len(part), dtype=np.int64), part)
+
+
+def test_bands_hold_nine_rows_of_ten_that_they_were_not_made_of():
+    """With a bias of each part the plain quantiles of some parts hold fewer of another; widened they hold enough."""
+    for bias in (0.0, 0.1, 0.3):
+        known = noisy(12, bias)
+        found = held_out_residuals(known)
+        (octave,) = found.octaves
+        others = noisy(200, bias, seed=6).residual
+        held = ((others >= min(octave.low, 0.0)) & (others <= max(octave.high, 0.0))).mean()
+        assert 0.85 <= held <= 0.96
+        assert found.coverage_percent is not None
+    assert held_out_residuals(noisy(3, 0.3)).coverage_percent < 80  # type: ignore[operator]
+    assert held_out_residuals(noisy(3, 0.3)).octaves[0].widened > 0
+
+
+def test_one_part_tells_no_coverage():
+    found = held_out_residuals(noisy(1, 0.0))
+    assert found.coverage_percent is None
+    assert found.octaves[0].widened == 0
+
+
+def steps_of(shared: float, components: int = 4) -> pl.DataFrame:
+    """Residuals of components in 2,000 steps, of whose variance `shared` is common to a step."""
+    generator = np.random.default_rng(7)
+    common = np.sqrt(shared) * generator.standard_normal((2000, 1))
+    own = np.sqrt(1 - shared) * generator.standard_normal((2000, components))
+    step, component = np.divmod(np.arange(2000 * components), components)
+    columns = {"step": step, "component": component.astype(str), "octave": step % 3}
+    return pl.DataFrame({**columns, "residual": (0.05 * (common + own)).reshape(-1)})
+
+
+def test_the_correlation_of_components_in_a_step_is_found_again():
+    assert correlation(steps_of(0.4)) == pytest.approx(0.4, abs=0.03)
+    assert correlation(steps_of(0.0)) == pytest.approx(0.0, abs=0.03)
+    assert correlation(steps_of(1.0)) == 1.0
+
+
+def test_a_family_with_one_component_in_a_step_counts_as_correlated():
+    assert correlation(steps_of(0.4, components=1)) == 1.0
 
 
 def test_a_model_left_out_takes_its_shapes_with_it():
@@ -56,10 +130,46 @@ def test_a_model_left_out_takes_its_shapes_with_it():
     assert splits == {"a": ([3, 4], [1, 2]), "b": ([1, 4], [2, 3]), "c": ([1, 2, 2, 3], [4])}
 
 
+def test_a_hidden_size_left_out_takes_its_models_and_their_shapes_with_it():
+    frame = pl.DataFrame({"model": ["a", "b", "c", "c"], "width": [1, 2, 2, 3]})
+    norms = pl.DataFrame({"model": ["a", "b", "c"], "width": [64, 64, 128]})
+    splits = {
+        size: (train["width"].to_list(), test["width"].to_list())
+        for size, train, test in leave_one_hidden_size_out(frame, "rope", norms)
+    }
+    assert splits == {"64": ([3], [1, 2]), "128": ([1], [2, 3])}
+
+
+def test_folds_keep_what_belongs_together_and_hold_each_row_out_once():
+    frame = pl.DataFrame({"n": [1, 1, 2, 2, 3, 4, 5], "m": range(7)})
+    parts = list(folds(frame, ["n"], 3, seed=1))
+    assert [name for name, _, _ in parts] == ["fold 1", "fold 2", "fold 3"]
+    assert sorted(row for _, _, test in parts for row in test["m"]) == list(range(7))
+    for _, train, test in parts:
+        assert not set(train["n"]) & set(test["n"])
+        assert len(train) + len(test) == 7
+    again = list(folds(frame.reverse(), ["n"], 3, seed=1))
+    assert [set(test["m"]) for _, _, test in again] == [set(test["m"]) for _, _, test in parts]
+
+
+def test_long_contexts_are_held_out_of_short_ones():
+    frame = pl.DataFrame({"context_tokens": [10, 20, 30]})
+    ((name, train, test),) = up_to(frame, "context_tokens", 20)
+    assert (name, train["context_tokens"].to_list(), test["context_tokens"].to_list()) == ("over 20", [10, 20], [30])
+    assert list(up_to(frame, "context_tokens", 30)) == []
+
+
+def test_a_number_of_ranks_is_held_out_where_there_are_others():
+    frame = pl.DataFrame({"ranks": [2, 4, 8]})
+    ((name, train, test),) = without_value(frame, "ranks", 4)
+    assert (name, train["ranks"].to_list(), test["ranks"].to_list()) == ("4", [2, 8], [4])
+    assert list(without_value(frame, "ranks", 16)) == []
+
+
 def test_a_device_has_the_figures_of_one_system():
     assert system_of("vidur", "a100") == "a100_80g_pcie"
     assert system_of("aiconfigurator-core", "a100_sxm") == "a100_80g_sxm"
-    with pytest.raises(UnknownNameError, match="target must be a100, a40 or h100"):
+    with pytest.raises(UnknownNameError, match="target must be a100, a100_dgx, a40 or h100"):
         system_of("vidur", "v100")
     with pytest.raises(UnknownNameError, match="source must be"):
         system_of("hearsay", "a100")

@@ -49,10 +49,11 @@ def test_a_parameter_file_is_written_for_each_device_and_its_errors_are_printed(
     ran = run("calibrate", "--vidur", profiles, "--revision", "made up", "--output", tmp_path / "sets")
     assert ran.status == 0
     path = tmp_path / "sets" / "a100_80g_pcie" / "vidur.json"
-    assert ran.output.splitlines()[0] == "vidur for a100_80g_pcie: error of single kernels in %"
+    assert ran.output.splitlines()[0] == "vidur for a100_80g_pcie, a100_80g: error of single kernels in %"
     assert ran.output.splitlines()[-1] == str(path)
     found = CalibrationSet(**json.loads(path.read_text(encoding="utf-8")))
     assert (found.target, found.source, found.source_revision) == ("a100", "vidur", "made up")
+    assert found.systems == ("a100_80g_pcie", "a100_80g")
     assert sorted(found.families) == ["add", "gated_activation", "gemm", "rms_norm"]
     for fitted in found.families.values():
         assert fitted.in_sample.balanced_mape_percent < 12
@@ -66,6 +67,39 @@ def test_the_same_observations_give_the_same_file(run: Run, profiles: Path, tmp_
         assert run("calibrate", "--vidur", profiles, "--output", tmp_path / name).status == 0
         written.append((tmp_path / name / "a100_80g_pcie" / "vidur.json").read_bytes())
     assert written[0] == written[1]
+
+
+def test_one_device_can_be_fitted_alone(run: Run, profiles: Path, tmp_path: Path) -> None:
+    ran = run("calibrate", "--vidur", profiles, "--target", "a40", "--output", tmp_path / "sets")
+    assert ran.status == 2
+    assert ran.messages == "Error: target must be a100 (got 'a40'); did you mean a100?\n"
+
+
+def test_measurements_have_to_be_named(run: Run) -> None:
+    ran = run("calibrate")
+    assert ran.status == 2
+    assert ran.messages == (
+        "Error: no measurements given. Name --vidur FOLDER, --aiconfigurator, or both; "
+        "see `blueprint-nb calibrate --help`.\n"
+    )
+
+
+def test_one_set_for_any_device_is_of_all_of_them(run: Run, profiles: Path) -> None:
+    ran = run("calibrate", "--vidur", profiles, "--pooled", "--target", "a100")
+    assert ran.status == 2
+    assert ran.messages == (
+        "Error: --pooled and --target exclude each other: that set is of all devices; "
+        "see `blueprint-nb calibrate --help`.\n"
+    )
+
+
+def test_one_set_for_any_device_can_be_fitted(run: Run, profiles: Path, tmp_path: Path) -> None:
+    ran = run("calibrate", "--vidur", profiles, "--pooled", "--output", tmp_path)
+    assert ran.status == 0
+    assert ran.output.splitlines()[0] == "pooled for any device: error of single kernels in %"
+    found = CalibrationSet(**json.loads((tmp_path / "pooled.json").read_text(encoding="utf-8")))
+    assert (found.target, found.systems, found.machine) == ("", (), None)
+    assert sorted(found.families) == ["add", "gated_activation", "gemm", "rms_norm"]
 
 
 def test_a_folder_without_profiles_is_said(run: Run, tmp_path: Path) -> None:

@@ -1,0 +1,240 @@
+"""One set for any device: every family fitted over all GPUs of both sources at once, and asked about GPUs left out.
+
+Each source's table of a GPU is a sample of its own, with the figures of its own device and link, and all have the same
+say; rows of two sources are never taken for measurements of one thing. Residuals are those of GPUs that were left out,
+so a band says what an unseen GPU may bring. Of attention, which has a kernel for each generation, the one form is taken
+that errs least on GPUs left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from ..catalog import load_system
+from ..cost.calibration import CalibrationSet, FamilyFit
+from ..cost.families import AttentionDecode, AttentionPrefill, Collective, Family, Link, link_of
+from ..cost.families.collective import COLLECTIVES
+from ..evidence.observations import SOURCE_KEY
+from .errors import Judged, error_figures
+from .fit import OPTIMISER, SEED, fit, start_pool
+from .observed import FormOf, samples_of, system_of
+from .residuals import held_out_residuals
+from .run import Progress
+from .sample import Sample
+from .starts import starts_of
+from .study import START_STRENGTH, Study, digest, names, of, ranges, rounded
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME: Final = "pooled"
+HELD_OUT_GPU: Final = "leave-one-GPU-out"
+HELD_OUT_GENERATION: Final = "earlier generations to a later one"
+
+_GPUS: Final = {
+    "a100_80g_pcie": "A100",
+    "a100_80g_sxm": "A100",
+    "a40_48g": "A40",
+    "l40s_48g": "L40S",
+    "h100_80g_sxm": "H100",
+    "h200_141g_sxm": "H200",
+    "b200": "B200",
+}
+"""System to the GPU that it is of: what is left out together."""
+
+_GENERATIONS: Final[tuple[tuple[str, ...], ...]] = (("A100", "A40"), ("L40S", "H100", "H200"), ("B200",))
+"""By year: Ampere; Ada and Hopper; Blackwell."""
+
+_ROWS: Final = 600
+"""Of each sample that a fit sees."""
+
+_JUDGED_ROWS: Final = 3000
+"""Of each sample that errors are told of, drawn with octaves balanced."""
+
+_KERNELS: Final = ("generic", "flash_attention_2", "flash_attention_3")
+"""Forms of attention that are tried."""
+
+
+_Gpus = tuple[tuple[str, ...], tuple[str, ...]]
+"""Those that are fitted to, those that are held out."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """One source's kernels of one family on one device."""
+
+    gpu: str
+    sample: Sample
+    rows: pl.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A form with its tables, and what it was worth on what it did not see."""
+
+    form: Family
+    tables: Sequence[_Table]
+    held_out: Mapping[str, Judged]
+
+
+@dataclass(frozen=True, eq=False)
+class PooledFamily:
+    """A family's rows of all devices and sources."""
+
+    name: str
+    studies: tuple[Study, ...]
+
+    @property
+    def steps(self) -> int:
+        """How often `pooled_set` tells its progress."""
+        gpus = {_gpu(study.rows, target) for study in self.studies for target in names(study.rows, "target")}
+        return len(_forms(self.name)) * (len(gpus) + len(_GENERATIONS) - 1) + 1
+
+
+def pooled_families(studies: Iterable[Study]) -> list[PooledFamily]:
+    """Families of 16-bit kernels, of the studies of all sources; collectives within a box."""
+    found: dict[str, list[Study]] = {}
+    for study in studies:
+        name, _, variant = study.key.partition(":")
+        name = name.partition("@")[0]
+        if not variant and not re.search("InfiniBand", study.key):
+            found.setdefault(name, []).append(study)
+    return [PooledFamily(name, tuple(of_name)) for name, of_name in sorted(found.items())]
+
+
+def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> CalibrationSet:
+    """The set that prices any device. Raises `MissingExtraError` without scipy."""
+    import polars as pl
+
+    rows = pl.concat(
+        [study.rows.select("source", *SOURCE_KEY[1:]).unique() for family in families for study in family.studies]
+    ).unique()
+    return CalibrationSet(
+        name=NAME,
+        target="",
+        systems=(),
+        source=", ".join(names(rows, "source")),
+        source_revision=", ".join(names(rows, "source_revision")),
+        software=", ".join(names(rows, "software")),
+        software_version=", ".join(name for name in names(rows, "software_version") if name),
+        seed=SEED,
+        optimiser=OPTIMISER,
+        families={family.name: _family_fit(family, progress) for family in families},
+    )
+
+
+def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
+    candidates = [_candidate(family, form, progress) for form in _forms(family.name)]
+    best = min(candidates, key=_unseen_error)
+    samples = [table.sample for table in best.tables]
+    values = _values(best.form, best.tables)
+    progress(f"{family.name}, all GPUs")
+    seen = Judged.joined([_judged(best.form, table, values, 0) for table in best.tables])
+    unseen = best.held_out.get(HELD_OUT_GPU)
+    residuals = None if unseen is None else held_out_residuals(unseen, seen)
+    import polars as pl
+
+    rows = pl.concat([table.rows for table in best.tables])
+    return FamilyFit(
+        values=values,
+        kernel=getattr(best.form, "kernel", ""),
+        ranges=ranges(samples, best.form),
+        datatypes=tuple(names(rows, "datatype")),
+        observations_digest=digest(rows),
+        in_sample=error_figures(seen),
+        held_out={label: error_figures(judged) for label, judged in best.held_out.items()},
+        residuals=() if residuals is None else residuals.octaves,
+        coverage_percent=None if residuals is None else residuals.coverage_percent,
+    )
+
+
+def _unseen_error(candidate: _Candidate) -> float:
+    unseen = candidate.held_out.get(HELD_OUT_GPU)
+    return 0.0 if unseen is None else float(unseen.relative.mean())
+
+
+def _candidate(family: PooledFamily, form: Family, progress: Progress) -> _Candidate:
+    tables = [table for study in family.studies for table in _tables(study, form)]
+    gpus = sorted({table.gpu for table in tables})
+    later = [(tuple(chain(*_GENERATIONS[:at])), _GENERATIONS[at]) for at in range(1, len(_GENERATIONS))]
+    splits: dict[str, list[_Gpus]] = {
+        HELD_OUT_GPU: [(tuple(gpu for gpu in gpus if gpu != out), (out,)) for out in gpus],
+        HELD_OUT_GENERATION: later,
+    }
+    held_out = {}
+    for label, parts in splits.items():
+        judged = [
+            one for number, part in enumerate(parts) for one in _part(form, tables, part, number, family.name, progress)
+        ]
+        if judged:
+            held_out[label] = Judged.joined(judged)
+    return _Candidate(form, tables, held_out)
+
+
+def _part(
+    form: Family,
+    tables: Sequence[_Table],
+    part: _Gpus,
+    number: int,
+    name: str,
+    progress: Progress,
+) -> list[Judged]:
+    """What the tables of some GPUs say of those of others."""
+    known = [table for table in tables if table.gpu in part[0]]
+    asked = [table for table in tables if table.gpu in part[1]]
+    judged = []
+    if known and asked:
+        values = _values(form, known)
+        judged = [_judged(form, table, values, number) for table in asked]
+    progress(f"{name}, {', '.join(part[1])} out")
+    return judged
+
+
+def _values(form: Family, tables: Sequence[_Table]) -> dict[str, float]:
+    samples = [table.sample for table in tables]
+    starts = starts_of(form, samples)
+    found = fit(form, samples, starts=starts, pool=start_pool(form, START_STRENGTH), rows=_ROWS).values
+    return {name: rounded(value) for name, value in found.items()}
+
+
+def _judged(form: Family, table: _Table, values: Mapping[str, float], number: int) -> Judged:
+    return Judged.of(form, [table.sample.thinned(_JUDGED_ROWS, SEED)], values, number)
+
+
+def _tables(study: Study, form: Family) -> list[_Table]:
+    tables = []
+    for target in names(study.rows, "target"):
+        rows = of(study.rows, "target", target)
+        over = Collective(form.name, study.link) if study.link else form
+        gpu = _gpu(study.rows, target)
+        tables += [_Table(gpu, sample, rows) for sample in samples_of(rows, form, _always(over))]
+    return tables
+
+
+def _always(form: Family) -> FormOf:
+    return lambda _: form
+
+
+def _gpu(rows: pl.DataFrame, target: str) -> str:
+    return _GPUS[system_of(str(rows["source"][0]), target)]
+
+
+def _forms(name: str) -> list[Family]:
+    if name == AttentionDecode.name:
+        return [AttentionDecode(kernel) for kernel in _KERNELS]
+    if name == AttentionPrefill.name:
+        return [AttentionPrefill(kernel) for kernel in _KERNELS]
+    if name in COLLECTIVES:
+        return [Collective(name, _any_link())]
+    from .vidur_sets import FAMILIES
+
+    return [family for family in FAMILIES if family.name == name]
+
+
+def _any_link() -> Link:
+    """Stands for a collective's link, which each sample has its own of."""
+    return link_of(load_system("a100_80g_sxm").network[0])
