@@ -103,6 +103,6 @@ def _lightgbm() -> Any:
         raise MissingExtraError(
             "boosted trees",
             rule="need lightgbm, which is not installed or can't be loaded",
-            next_step="Run: pip install 'blueprint-nb[test]' (in a checkout: pip install '.[test]'), or leave them out.",
+            next_step="Run: pip install 'blueprint-nb[test]' (in a checkout: '.[test]'), or leave them out.",
         ) from None
     return lightgbm

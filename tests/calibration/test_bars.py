@@ -167,7 +167,7 @@ def test_trees_without_their_library_say_what_to_install(monkeypatch: pytest.Mon
         Ensemble().learned(ADD, {"gpu": [adds([1], 0.5)]})
     assert str(raised.value) == (
         "boosted trees need lightgbm, which is not installed or can't be loaded. "
-        "Run: pip install 'blueprint-nb[test]' (in a checkout: pip install '.[test]'), or leave them out."
+        "Run: pip install 'blueprint-nb[test]' (in a checkout: '.[test]'), or leave them out."
     )
 
 

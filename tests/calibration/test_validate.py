@@ -1,0 +1,289 @@
+"""Validation by hand, on made-up times: what is held out, what is counted, what a band has to hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from blueprint_nb.calibration.bars import PLAIN_BARS
+from blueprint_nb.calibration.bars_roofline import PeakRoofline
+from blueprint_nb.calibration.splits import leave_one_model_out
+from blueprint_nb.calibration.study import Study
+from blueprint_nb.calibration.validate import Validation, split_names, steps, validate
+from blueprint_nb.calibration.validate_bands import banded, block_bands, coverage
+from blueprint_nb.calibration.validate_blocks import BLOCK, block_rows, subtotals
+from blueprint_nb.calibration.validate_figures import ALL, errors, octaves, worst
+from blueprint_nb.calibration.validate_rows import held_out_rows
+from blueprint_nb.calibration.validate_splits import splits_of
+from blueprint_nb.calibration.vidur_sets import vidur_studies
+from blueprint_nb.cost.families.row_wise import ROW_WISE
+from blueprint_nb.errors import InvalidInputError, UnknownNameError
+from blueprint_nb.evidence import observation_frame
+from blueprint_nb.evidence.vidur import VidurProfileImporter
+
+ADD = next(family for family in ROW_WISE if family.name == "add")
+WIDTHS = {"one": 1024, "two": 2048, "three": 4096}
+BYTES_PER_SECOND = {"a100": 1.5e12, "a40": 6e11, "h100": 2.5e12}
+
+
+def adds(model: str, target: str, rows: Any = tuple(2**octave for octave in range(13)), ranks: int = 1) -> pl.DataFrame:
+    """Observations of adds that wait 2 µs and then run at a bandwidth."""
+    counts = np.asarray(rows, dtype=np.int64)
+    seconds = 2e-6 + 6.0 * counts * WIDTHS[model] / BYTES_PER_SECOND[target]
+    return observation_frame(
+        {"rows": counts, "seconds": seconds},
+        width=WIDTHS[model],
+        family="add",
+        component="add",
+        model=model,
+        target=target,
+        datatype="float16",
+        source="vidur",
+        source_revision="made up",
+        software="vidur",
+        tensor_parallel=ranks,
+    )
+
+
+def study_of(frame: pl.DataFrame) -> Study:
+    return Study("add", (ADD,), frame, {"model": list(leave_one_model_out(frame, "add"))})
+
+
+@pytest.fixture(scope="module")
+def validation() -> Validation:
+    frame = pl.concat([adds(model, target) for model in WIDTHS for target in BYTES_PER_SECOND])
+    return validate([study_of(frame)], bars=PLAIN_BARS)
+
+
+def held_out(**columns: Any) -> pl.DataFrame:
+    """Rows as `Validation.rows` has them: one estimate of 10 µs each, unless `columns` say otherwise."""
+    count = max(len(one) for one in columns.values() if isinstance(one, list))
+    given = {
+        "split": "s",
+        "held_out": "one",
+        "target": "a100",
+        "datatype": "float16",
+        "family": "add",
+        "component": "add",
+        "model": "one",
+        "tensor_parallel": 1,
+        "size": 64,
+        "octave": 6,
+        "measured_seconds": 1e-5,
+        "calibrated": 1e-5,
+        "doublings": 0.0,
+        **columns,
+    }
+    return pl.DataFrame({name: one if isinstance(one, list) else [one] * count for name, one in given.items()})
+
+
+def test_devices_and_their_generations_are_held_out_where_there_are_several():
+    frame = pl.concat([adds("one", target) for target in BYTES_PER_SECOND])
+    splits = splits_of(Study("add", (ADD,), frame))
+    held = {
+        split: {
+            name: (train["target"].unique().sort().to_list(), test["target"].unique().sort().to_list())
+            for name, train, test in parts
+        }
+        for split, parts in splits.items()
+    }
+    assert held == {
+        "leave-one-GPU-out": {
+            "a100": (["a40", "h100"], ["a100"]),
+            "a40": (["a100", "h100"], ["a40"]),
+            "h100": (["a100", "a40"], ["h100"]),
+        },
+        "leave-one-generation-out": {"Ampere": (["h100"], ["a100", "a40"]), "Hopper": (["a100", "a40"], ["h100"])},
+    }
+    assert splits_of(Study("add", (ADD,), adds("one", "a100"))) == {}
+
+
+def test_a_part_that_leaves_nothing_to_learn_from_is_no_part():
+    """Both models have the same width, so that nothing is left when either is held out with it."""
+    other = adds("one", "a100").with_columns(model=pl.lit("twin"))
+    frame = pl.concat([adds("one", "a100"), other])
+    assert splits_of(study_of(frame)) == {}
+
+
+def test_a_cell_that_was_timed_twice_is_its_median_and_each_tp_is_a_cell():
+    twice = adds("two", "a100", [8, 8]).with_columns(seconds=pl.Series([1e-5, 3e-5]))
+    test = pl.concat([twice, adds("two", "a100", [8], ranks=2)])
+    rows = held_out_rows(ADD, ("two", adds("one", "a100"), test), [PeakRoofline()])
+    assert rows["tensor_parallel"].to_list() == [1, 2]
+    assert rows["measured_seconds"].to_list() == pytest.approx([2e-5, 2e-6 + 6 * 8 * 2048 / 1.5e12])
+    assert rows["peak roofline"].to_list() == pytest.approx([6 * 8 * 2048 / 1.935e12] * 2)
+    assert rows.select("held_out", "size", "octave").unique().rows() == [("two", 8, 3)]
+    assert rows["doublings"].to_list() == [1.0, 1.0]
+
+
+def test_errors_are_counted_row_by_row_for_each_predictor():
+    """One add is 50 % too long, one of three GEMMs 20 % too short; a bar is 10 % too long everywhere."""
+    rows = held_out(
+        family=["add", "gemm", "gemm", "gemm"],
+        component=["add", "up", "up", "down"],
+        calibrated=[1.5e-5, 8e-6, 1e-5, 1e-5],
+        bar=1.1e-5,
+    )
+    found = {
+        (row["family"], row["predictor"]): row for row in errors(rows, ["calibrated", "bar"]).iter_rows(named=True)
+    }
+    assert found["add", "calibrated"]["mape_percent"] == pytest.approx(50)
+    assert found["gemm", "calibrated"]["mape_percent"] == pytest.approx(20 / 3, abs=1e-3)
+    assert found["gemm", "calibrated"]["balanced_mape_percent"] == pytest.approx((10 + 0) / 2)
+    assert found[ALL, "calibrated"]["mape_percent"] == pytest.approx(70 / 4)
+    assert found[ALL, "calibrated"]["balanced_mape_percent"] == pytest.approx((50 + 10 + 0) / 3)
+    assert found[ALL, "calibrated"]["max_percent"] == pytest.approx(50)
+    assert {row["mape_percent"] for (_, name), row in found.items() if name == "bar"} == {10.0}
+
+
+def test_in_an_octave_each_component_has_the_same_say():
+    rows = held_out(
+        component=["add", "add", "add", "up"], family=["add"] * 3 + ["gemm"], calibrated=[1e-5] * 3 + [2e-5]
+    )
+    found = octaves(rows, ["calibrated"])
+    assert found.select("family", "octave", "rows", "mape_percent").rows() == [
+        ("add", 6, 3, 0.0),
+        (ALL, 6, 4, pytest.approx(50)),
+        ("gemm", 6, 1, pytest.approx(100)),
+    ]
+
+
+def test_the_worst_rows_come_first_and_one_within_the_timer_is_none():
+    """100 % of 0.9 µs is within a microsecond."""
+    rows = held_out(measured_seconds=[9e-7, 1e-5, 2e-5], calibrated=[1.8e-6, 1.5e-5, 1e-5], component=["a", "b", "c"])
+    found = worst(rows, 2)
+    assert found.select("component", "error_percent").rows() == [("b", pytest.approx(50)), ("c", pytest.approx(-50))]
+
+
+def test_a_block_is_the_sum_of_its_components_without_the_embedding():
+    rows = held_out(
+        component=["add", "mlp_act", "emb"], measured_seconds=[1e-5, 2e-5, 7e-5], calibrated=[2e-5, 1e-5, 7e-5]
+    )
+    blocks = block_rows(rows, ["calibrated"])
+    assert blocks.select("measured_seconds", "calibrated").rows() == [(pytest.approx(3e-5), pytest.approx(3e-5))]
+    assert subtotals(blocks, ["calibrated"]).row(0, named=True)["mape_percent"] == pytest.approx(0)
+    assert "emb" not in BLOCK
+    assert len(BLOCK) == 9
+
+
+def test_a_block_that_lacks_a_component_is_left_out():
+    rows = held_out(component=["add", "mlp_act", "add"], size=[64, 64, 65])
+    assert block_rows(rows, ["calibrated"])["size"].to_list() == [64]
+
+
+def test_a_band_comes_from_the_other_parts_alone():
+    """Model one is 50 % slower than its estimates, the others 10 % slower: only one's band does not hold it."""
+    rows = held_out(
+        held_out=["one"] * 100 + ["two"] * 100 + ["three"] * 100,
+        measured_seconds=[1.5e-5] * 100 + [1.1e-5] * 200,
+    )
+    found = coverage(banded(rows.with_columns(model="held_out")), block_rows(rows, ["calibrated"]).clear())
+    assert found.filter(family="add")["covered_percent"].to_list() == pytest.approx([200 / 3])
+    band = banded(rows).filter(held_out="one").row(0, named=True)
+    assert (band["low_seconds"], band["high_seconds"]) == (
+        pytest.approx(1e-5, rel=2e-3),
+        pytest.approx(1.1e-5, rel=2e-3),
+    )
+
+
+def test_where_nothing_else_was_held_out_there_is_no_band():
+    rows = banded(held_out(measured_seconds=[1e-5, 2e-5]))
+    assert rows["low_seconds"].to_list() == [None, None]
+    blocks = block_rows(rows, ["calibrated"])
+    assert len(block_bands(rows, blocks)) == 0
+    assert coverage(rows, block_bands(rows, blocks)).columns == [
+        "split",
+        "target",
+        "family",
+        "rows",
+        "covered_percent",
+        "width_percent",
+    ]
+
+
+def test_coverage_and_width_by_hand():
+    """Three of four times lie in a band of 9 to 12 µs about 10 µs."""
+    rows = held_out(measured_seconds=[9e-6, 1e-5, 1.2e-5, 1.3e-5], low_seconds=9e-6, high_seconds=1.2e-5)
+    (row,) = coverage(rows, rows.clear()).filter(family="add").iter_rows(named=True)
+    assert (row["rows"], row["covered_percent"], row["width_percent"]) == (4, 75.0, pytest.approx(30.0))
+
+
+def test_bands_of_a_block_add_up_within_a_family_as_far_as_its_errors_go_together():
+    """Norms at ±3 and ±4 µs whose errors go together make ±7; an add at ±24 µs, of another family, makes ±25 of it."""
+    rows = held_out(
+        component=["input_layernorm", "post_attention_layernorm", "add"],
+        family=["rms_norm", "rms_norm", "add"],
+        calibrated=1e-4,
+        low_seconds=[9.7e-5, 9.6e-5, 7.6e-5],
+        high_seconds=[1.03e-4, 1.04e-4, 1.24e-4],
+        correlation=1.0,
+    )
+    band = block_bands(rows, block_rows(rows, ["calibrated"])).row(0, named=True)
+    assert band["low_seconds"] == pytest.approx(3e-4 - 2.5e-5)
+    assert band["high_seconds"] == pytest.approx(3e-4 + 2.5e-5)
+    apart = rows.with_columns(correlation=pl.lit(0.0))
+    band = block_bands(apart, block_rows(apart, ["calibrated"])).row(0, named=True)
+    assert band["high_seconds"] == pytest.approx(3e-4 + np.sqrt(3**2 + 4**2 + 24**2) * 1e-6)
+
+
+def test_a_form_that_is_right_is_near_perfect_on_what_it_never_saw(validation: Validation):
+    assert validation.splits == ["model", "leave-one-GPU-out", "leave-one-generation-out"]
+    assert validation.predictors == ("calibrated", "peak roofline", "constant efficiency", "step curves")
+    by_model = validation.errors.filter(split="model", family=ALL).pivot(
+        "predictor", index="target", values="mape_percent"
+    )
+    for row in by_model.iter_rows(named=True):
+        assert row["calibrated"] < 3
+        assert row["calibrated"] < min(row[bar.name] for bar in PLAIN_BARS)
+
+
+def test_every_row_that_was_held_out_has_a_band_and_an_estimate_of_each(validation: Validation):
+    assert len(validation.rows) == 3 * 3 * 3 * 13
+    assert (
+        validation.rows.select("low_seconds", "high_seconds", *validation.predictors).null_count().sum_horizontal()[0]
+        == 0
+    )
+
+
+def test_a_validation_is_written_down_without_its_single_rows(validation: Validation):
+    written = validation.to_dict()
+    assert sorted(written) == ["coverage", "errors", "octaves", "predictors", "subtotals"]
+    assert written["errors"][0]["predictor"] == "calibrated"
+    assert written["subtotals"][0]["blocks"] == 13 * 3
+
+
+def test_progress_is_told_part_by_part():
+    study = study_of(pl.concat([adds(model, "a100") for model in WIDTHS]))
+    told: list[str] = []
+    validate([study], bars=(), splits=["model"], progress=told.append)
+    assert told == ["add, model: one", "add, model: three", "add, model: two"]
+    assert steps([study]) == 3
+    assert split_names([study]) == ("model",)
+
+
+def test_one_model_of_one_device_can_not_be_validated():
+    with pytest.raises(InvalidInputError) as raised:
+        validate([study_of(adds("one", "a100"))])
+    assert str(raised.value) == (
+        "observations must hold a family's rows of two models or devices. Got none that can be held out."
+    )
+
+
+def test_a_split_that_no_study_has_is_named():
+    with pytest.raises(UnknownNameError, match=r"^split must be model\. Got 'layer'\.$"):
+        validate([study_of(pl.concat([adds(model, "a100") for model in WIDTHS]))], splits=["layer"])
+
+
+def test_gemm_beats_its_plain_bars_on_models_never_seen(vidur_data: Path):
+    """On an A100 alone, in the mean over rows and balanced."""
+    observations = VidurProfileImporter(source_revision="made for a test").read_folder(vidur_data).observations
+    (gemm,) = vidur_studies(observations.filter(target="a100", family="gemm"))
+    found = validate([gemm], bars=PLAIN_BARS, splits=[next(iter(gemm.splits))])
+    figures = {row["predictor"]: row for row in found.errors.filter(family="gemm").iter_rows(named=True)}
+    for bar in PLAIN_BARS:
+        for name in ("mape_percent", "balanced_mape_percent"):
+            assert figures["calibrated"][name] < figures[bar.name][name]
