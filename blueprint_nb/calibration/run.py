@@ -44,16 +44,19 @@ def calibrate(
     """
     fits: dict[str, dict[str, FamilyFit]] = {}
     rows: dict[str, pl.DataFrame] = {}
+    models: dict[str, set[str]] = {}
     for study in studies:
         for target, found in family_fits(study, targets, progress).items():
             fits.setdefault(target, {})[study.key] = found
-            rows.setdefault(target, of(study.rows, "target", target))
+            own = of(study.rows, "target", target)
+            rows.setdefault(target, own)
+            models.setdefault(target, set()).update(name for name in names(own, "model") if name)
     if not fits:
         raise InvalidInputError("observations", got="none", rule="must hold rows of a family that has a form")
-    return [_set(rows[target], name, fits[target]) for target in sorted(fits)]
+    return [_set(rows[target], name, fits[target], sorted(models[target])) for target in sorted(fits)]
 
 
-def _set(rows: pl.DataFrame, name: str, families: Mapping[str, FamilyFit]) -> CalibrationSet:
+def _set(rows: pl.DataFrame, name: str, families: Mapping[str, FamilyFit], models: Sequence[str]) -> CalibrationSet:
     """A device's set; `rows` are of its first study."""
     first = rows.row(0, named=True)
     system = system_of(first["source"], first["target"])
@@ -66,6 +69,7 @@ def _set(rows: pl.DataFrame, name: str, families: Mapping[str, FamilyFit]) -> Ca
         source_revision=first["source_revision"],
         software=first["software"],
         software_version=first["software_version"],
+        models=tuple(models),
         machine=machine_of(load_system(system), first["datatype"]),
         seed=SEED,
         optimiser=OPTIMISER,

@@ -1,0 +1,151 @@
+"""What is fitted to each source: which rows make which family, by which form, and what is held out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from blueprint_nb.calibration.aiconfigurator_sets import DeviceTables, aiconfigurator_studies, device_tables
+from blueprint_nb.calibration.pooled_set import pooled_families
+from blueprint_nb.calibration.run import fitted_studies
+from blueprint_nb.calibration.study import Study
+from blueprint_nb.calibration.vidur_sets import vidur_studies
+from blueprint_nb.cost.families import AttentionDecode, AttentionPrefill, Collective
+from blueprint_nb.errors import UnknownNameError
+from blueprint_nb.evidence.aiconfigurator import AiconfiguratorImporter
+from blueprint_nb.evidence.observations import observation_frame
+
+SOURCES = {"vidur": "vidur", "aiconfigurator-core": "vllm"}
+HEADS = {"heads": 8, "kv_heads": 2, "head_size": 128}
+
+
+def rows(source: str, target: str, family: str, **columns: Any) -> pl.DataFrame:
+    """Rows of one family, numbered, each of a microsecond."""
+    count = max(len(column) for column in columns.values() if isinstance(column, list))
+    filled = {name: column if isinstance(column, list) else [column] * count for name, column in columns.items()}
+    constants = {
+        "target": target,
+        "family": family,
+        "datatype": "float16",
+        "component": family,
+        "software": SOURCES[source],
+        "source": source,
+        "source_revision": "made up",
+        "file_sha256": "0" * 64,
+        "licence": "MIT",
+    }
+    left = {name: value for name, value in constants.items() if name not in filled}
+    record = [f"{family}:{number}" for number in range(count)]
+    return observation_frame({**filled, "seconds": [1e-6] * count, "record": record}, **left)
+
+
+def by_key(studies: list[Study]) -> dict[str, Study]:
+    return {study.key: study for study in studies}
+
+
+def device(*frames: pl.DataFrame, target: str = "h100_sxm") -> dict[str, Study]:
+    return by_key(aiconfigurator_studies(DeviceTables(target, "vllm-1", pl.concat(frames))))
+
+
+def test_eight_bit_products_are_a_family_of_their_own():
+    shapes = {"m": [1, 2, 3], "n": [64, 64, 64], "k": [512, 1024, 2048]}
+    halves = rows("aiconfigurator-core", "h100_sxm", "gemm", **shapes, datatype="bfloat16")
+    eighths = rows("aiconfigurator-core", "h100_sxm", "gemm", **shapes, datatype="float8")
+    assert list(device(halves, target="a100_sxm")) == ["gemm"]
+    found = device(halves, eighths)
+    assert found["gemm"].machine is None
+    assert found["gemm"].rows["k"].to_list() == [512, 1024, 2048]
+    assert found["gemm:float8"].rows["k"].to_list() == [1024, 2048]
+    machine = found["gemm:float8"].machine
+    assert machine is not None
+    assert machine.element_bytes == 1
+
+
+def test_attention_is_of_the_kernel_with_most_rows():
+    kernels = ["vllm_flash_attn_fa4", "vllm_flash_attn_fa3", "vllm_flash_attn_fa3", "vllm_flash_attn_fa2"]
+    step = {"batch": [1, 2, 3, 4], "context_tokens": [64, 128, 40_000, 256], "kernel": kernels, **HEADS}
+    decode = rows("aiconfigurator-core", "h100_sxm", "attention_decode", query_tokens=[1] * 4, **step)
+    prefill = rows("aiconfigurator-core", "h100_sxm", "attention_prefill", query_tokens=[8, 8, 8, 1], **step)
+    found = device(decode, prefill)
+    (form,) = found["attention_decode"].forms
+    assert isinstance(form, AttentionDecode)
+    assert form.kernel == "flash_attention_3_dynamic"
+    assert found["attention_decode"].rows["batch"].to_list() == [2, 3]
+    ((_, short, long),) = found["attention_decode"].splits["contexts over 32,768 out"]
+    assert (short["batch"].to_list(), long["batch"].to_list()) == ([2], [3])
+    (form,) = found["attention_prefill"].forms
+    assert isinstance(form, AttentionPrefill)
+    assert (form.kernel, form.appends) == ("flash_attention_3", True)
+    assert found["attention_prefill"].rows["batch"].to_list() == [2, 3]
+
+
+def test_collectives_are_of_the_tier_that_reaches_the_box():
+    message = {"message_bytes": [2**10, 2**20, 2**30], "ranks": [2, 4, 8]}
+    graph = rows("aiconfigurator-core", "h100_sxm", "all_reduce", **message, kernel="vLLM_custom_graph")
+    eager = rows("aiconfigurator-core", "h100_sxm", "all_reduce", **message, kernel="vLLM_custom_eager")
+    nccl = rows("aiconfigurator-core", "h100_sxm", "all_gather", **message, software="nccl", software_version="2.29.2")
+    found = device(graph, eager, nccl)
+    assert sorted(found) == ["all_gather@NVLink 4", "all_reduce@NVLink 4"]
+    reduce, gather = found["all_reduce@NVLink 4"], found["all_gather@NVLink 4"]
+    assert reduce.rows["kernel"].unique().to_list() == ["vLLM_custom_graph"]
+    assert [form.own_bytes for form in reduce.forms if isinstance(form, Collective)] == [0, 2**23]
+    assert (gather.software, len(gather.forms)) == ("nccl 2.29.2", 1)
+    assert gather.link is not None
+    assert gather.link.bytes_per_second == 450e9
+    assert sorted(gather.splits) == ["4 ranks out", "rows out, 5 folds"]
+
+
+def test_vidurs_network_inside_a_box_is_apart_from_that_across():
+    message = {"message_bytes": [2**20, 2**21, 2**22], "ranks": [2, 2, 4], "devices_per_node": [2, 1, 2]}
+    both = [rows("vidur", "a100_dgx", kind, **message) for kind in ("all_reduce", "point_to_point")]
+    found = by_key(vidur_studies(pl.concat(both)))
+    assert sorted(found) == ["all_reduce@NVLink 3", "point_to_point@HDR InfiniBand", "point_to_point@NVLink 3"]
+    assert found["all_reduce@NVLink 3"].rows["message_bytes"].to_list() == [2**20]
+    assert found["point_to_point@HDR InfiniBand"].rows["message_bytes"].to_list() == [2**21]
+
+
+def test_models_and_hidden_sizes_are_held_out_of_blocks():
+    models = {"model": ["one", "two", "three"], "rows": [1, 1, 1]}
+    norms = rows("vidur", "a100", "rms_norm", **models, width=[64, 128, 128])
+    ropes = rows("vidur", "a100", "rope", **models, width=[96, 160, 176])
+    found = by_key(vidur_studies(pl.concat([norms, ropes])))["rope"]
+    by_model, by_size = found.splits.values()
+    assert [name for name, _, _ in by_model] == ["one", "three", "two"]
+    assert [(name, test["width"].to_list()) for name, _, test in by_size] == [("64", [96]), ("128", [160, 176])]
+
+
+def test_a_pool_takes_the_sixteen_bit_kernels_of_all_sources_together():
+    shape = {"m": [1], "n": [64], "k": [2048]}
+    vidur = vidur_studies(rows("vidur", "a100", "gemm", **shape))
+    others = aiconfigurator_studies(
+        DeviceTables(
+            "h100_sxm",
+            "vllm-1",
+            pl.concat(
+                [
+                    rows("aiconfigurator-core", "h100_sxm", "gemm", **shape, datatype=datatype)
+                    for datatype in ("bfloat16", "float8")
+                ]
+            ),
+        )
+    )
+    (family,) = pooled_families([*vidur, *others])
+    assert family.name == "gemm"
+    assert [study.key for study in family.studies] == ["gemm", "gemm"]
+
+
+def test_a_device_that_has_no_rows_is_no_target():
+    studies = vidur_studies(rows("vidur", "a100", "gemm", m=[1], n=[64], k=[64]))
+    assert len(fitted_studies(studies, [])) == len(fitted_studies(studies, ["a100"])) == 1
+    with pytest.raises(UnknownNameError, match=r"target must be a100\. Got 'h100'"):
+        fitted_studies(studies, ["h100"])
+
+
+def test_a_stack_and_a_device_are_known():
+    importer = AiconfiguratorImporter("nowhere", "made up")
+    with pytest.raises(UnknownNameError, match="stack must be sglang or vllm"):
+        device_tables(importer, "tgi", None)
+    with pytest.raises(UnknownNameError, match="target must be"):
+        device_tables(importer, "vllm", ["v100"])
