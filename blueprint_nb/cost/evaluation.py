@@ -9,8 +9,8 @@ import numpy as np
 
 from .families import Family, KernelTime, Machine
 
-_ROWS: Final = 256
-"""Shapes at a time: with all its alternatives a form then stays in the processor's cache."""
+_ROWS: Final = 1024
+"""Shapes at a time: with their alternatives a form then stays in the processor's cache."""
 
 
 def kernel_times(family: Family, shape: Mapping[str, Any], machine: Machine, values: Mapping[str, float]) -> KernelTime:
@@ -33,13 +33,23 @@ def distinct_shapes(shape: Mapping[str, Any]) -> tuple[dict[str, Any], Callable[
     columns = {name: np.asarray(value, dtype=np.int64) for name, value in shape.items()}
     points = np.broadcast_shapes(*(column.shape for column in columns.values()))
     varying = [name for name, column in columns.items() if column.size > 1]
-    keys = [np.broadcast_to(columns[name], points).reshape(-1) for name in varying]
+    flat = {name: np.broadcast_to(columns[name], points).reshape(-1) for name in varying}
+    rows, restored = _distinct_rows(list(flat.values()), points)
+    distinct = {name: flat[name][rows] for name in varying}
+    count = len(distinct[varying[0]]) if varying else 1
+    alike = {name: np.broadcast_to(column.reshape(-1)[:1], count) for name, column in columns.items()}
+    return {**alike, **distinct}, restored
+
+
+def _distinct_rows(keys: list[Any], points: tuple[int, ...]) -> tuple[Any, Callable[[Any], Any]]:
+    """Which rows to take, one of each combination of `keys` (arrays of shape (rows,)); and the way back to `points`."""
     if not keys:
-        once = {name: column.reshape(-1)[:1] for name, column in columns.items()}
-        return once, lambda result: result.reshape(points)
-    _, first, inverse = np.unique(_one_key(keys), return_index=True, return_inverse=True)
-    distinct = {name: np.broadcast_to(column, points).reshape(-1)[first] for name, column in columns.items()}
-    return distinct, lambda result: result[inverse].reshape(points)
+        return slice(None), lambda result: result.reshape(points)
+    combined = _one_key(keys)
+    if (combined[1:] > combined[:-1]).all():
+        return slice(None), lambda result: result.reshape(points)
+    _, first, inverse = np.unique(combined, return_index=True, return_inverse=True)
+    return first, lambda result: result[inverse].reshape(points)
 
 
 def _one_key(keys: list[Any]) -> Any:

@@ -18,15 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from ...errors import unknown_name
 from . import attention
-from .attention_grid import Grid, grids
+from .attention_grid import Grid, Side, Work
 from .family import Bound, Family, KernelTime, Parameter, column
 from .machine import Machine
+from .runs import FEW, ROUNDING, Knots, Pairs, all_pairs, knots, pairs
 from .split_rule import SPLIT_RULES
 
 _PARAMETERS: Final = (
@@ -53,13 +55,14 @@ _CAPACITY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class _Prepared:
     """Arrays of shape (rows, 1)."""
 
-    lower: Grid
-    upper: Grid | None
-    """Of the two envelopes, where the rule is erratic."""
+    work: Work
+    context_tokens: Any
+    others: tuple[Any, ...]
+    """The other dimensions."""
     head_size: Any
     cache_fills: Any
     kv_seconds: Any
@@ -72,6 +75,16 @@ class _Prepared:
     """Whether a kernel that copies layouts would."""
     scanned: Any
     """Sequences that a scheduler goes through."""
+
+    @cached_property
+    def grids(self) -> Mapping[Side, Grid]:
+        """With all splits."""
+        return {side: self.work.grid(side, self.work.alternatives(side)) for side in self.work.sides}
+
+    @cached_property
+    def knots(self) -> Knots:
+        """Time never falls as the context grows, whatever the split."""
+        return knots(self.context_tokens[:, 0], [one[:, 0] for one in self.others])
 
 
 class AttentionDecode(Family):
@@ -110,20 +123,21 @@ class AttentionDecode(Family):
         query_bytes = 2.0 * machine.element_bytes * batch * queries * heads * head_size
         block_tokens = attention.by_head_size(head_size, self._rule.block_tokens)
         block_bytes = 2.0 * machine.element_bytes * block_tokens * head_size
-        lower, upper = grids(
+        work = Work(
             self._rule,
             machine,
             unsplit_ctas=batch * kv_heads * tiles,
+            may_split=self._rule.splits_multi_head | (heads > kv_heads),
             tile_rows=np.minimum(packed_rows, self._rule.tile_rows),
             blocks=np.ceil(context / block_tokens),
             block_tokens=block_tokens,
             head_size=head_size,
-            is_packed=heads > kv_heads,
         )
         fills = np.full(kv_bytes.shape, np.inf) if self.cold_cache else (kv_bytes + query_bytes) / machine.l2_bytes
         return _Prepared(
-            lower=lower,
-            upper=upper,
+            work=work,
+            context_tokens=context,
+            others=(batch, queries, heads, kv_heads, head_size),
             head_size=head_size,
             cache_fills=fills,
             kv_seconds=kv_bytes * tiles / machine.bytes_per_second,
@@ -136,8 +150,9 @@ class AttentionDecode(Family):
     def seconds(self, prepared: _Prepared, values: Mapping[str, float]) -> Any:
         """The quickest split's."""
         block, memory = _block_and_memory(prepared, values)
-        body = _body(prepared, _split_seconds(prepared.lower, block, memory, values), block, memory, values)
-        return body + sum(_overheads(prepared, values).values())
+        each = {side: _of_splits(grid, block, memory, values)[0] for side, grid in prepared.grids.items()}
+        above = each["upper"].max(axis=-1) if "upper" in each else None
+        return _between(each["lower"].min(axis=-1), above, values) + sum(_overheads(prepared, values).values())
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
         """Terms: floor, scan, layout; chain, memory, compute, split (the reduction) of the quickest split; its counts.
@@ -145,15 +160,23 @@ class AttentionDecode(Family):
         Where the software's rule is erratic, `seconds` may lie above what the terms make.
         """
         block, memory = _block_and_memory(prepared, values)
-        grid, overheads = prepared.lower, _overheads(prepared, values)
-        alternatives = _split_seconds(grid, block, memory, values)
-        chain, compute, reduction = _terms(grid, block, values)
-        terms = {"chain": chain, "memory": memory, "compute": compute, "split": reduction}
-        counts = {"ctas": grid.ctas, "waves": np.ceil(grid.ctas_per_unit), "splits": grid.splits}
-        seconds = _body(prepared, alternatives, block, memory, values) + sum(overheads.values())
-        chosen = attention.quickest({**terms, **counts}, alternatives)
-        picked = {name: chosen.pop(name) for name in counts}
-        return KernelTime(seconds, {**overheads, **chosen}, picked)
+        those, grid = _that_may_win(prepared, "lower", block, memory, values)
+        lower, terms = _of_splits(grid, block[those.row, 0], memory[those.row, 0], values)
+        least = np.minimum.reduceat(lower, those.first)
+        above = None
+        if "upper" in prepared.work.sides:
+            slow, slow_grid = _that_may_win(prepared, "upper", block, memory, values)
+            upper, _ = _of_splits(slow_grid, block[slow.row, 0], memory[slow.row, 0], values)
+            above = np.maximum.reduceat(upper, slow.first)
+        overheads = _overheads(prepared, values)
+        best = those.first_of(lower == least[those.row])
+        chain, compute, reduction = (term[best] for term in terms)
+        counts = {"ctas": grid.ctas[best], "waves": np.ceil(grid.ctas_per_unit[best]), "splits": grid.splits[best]}
+        return KernelTime(
+            _between(least, above, values) + sum(overheads.values()),
+            {**overheads, "chain": chain, "memory": memory[:, 0], "compute": compute, "split": reduction},
+            counts,
+        )
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
         """ "128 CTAs on 108 SMs, KV in 4 parts: 2 waves; memory 31 µs; floor 2.1 µs"."""
@@ -181,20 +204,38 @@ def _terms(grid: Grid, block: Any, values: Mapping[str, float]) -> tuple[Any, An
     return chain, grid.compute_seconds / values["compute_fraction"], reduction
 
 
-def _split_seconds(grid: Grid, block: Any, memory: Any, values: Mapping[str, float]) -> Any:
-    """Of every split, without the overheads; `grid.none` where there is no such."""
-    chain, compute, reduction = _terms(grid, block, values)
+def _of_splits(grid: Grid, block: Any, memory: Any, values: Mapping[str, float]) -> tuple[Any, tuple[Any, Any, Any]]:
+    """Seconds of every split without the overheads, `grid.none` where there is no such; and its terms."""
+    chain, compute, reduction = terms = _terms(grid, block, values)
     overlapped = np.cbrt(chain * chain * chain + memory * memory * memory + compute * compute * compute)
-    return np.where(grid.possible, overlapped + reduction, grid.none)
+    return np.where(grid.possible, overlapped + reduction, grid.none), terms
 
 
-def _body(prepared: _Prepared, lower: Any, block: Any, memory: Any, values: Mapping[str, float]) -> Any:
-    """The quickest of `lower`; between that and the upper envelope where the rule is erratic."""
-    least = lower.min(axis=-1)
-    if prepared.upper is None:
-        return least
-    above = _split_seconds(prepared.upper, block, memory, values).max(axis=-1)
-    return least * (above / least) ** values["envelope_fraction"]
+def _that_may_win(
+    prepared: _Prepared, side: Side, block: Any, memory: Any, values: Mapping[str, float]
+) -> tuple[Pairs, Grid]:
+    """Of each row with its splits that may be the quickest, or for the upper side the slowest; and their grid."""
+    alternatives = prepared.work.alternatives(side)
+    if len(block) <= FEW:
+        those = all_pairs(len(block), len(alternatives))
+    else:
+        those = pairs(_may_win(prepared, side, block, memory, values), prepared.knots.below)
+    return those, prepared.work.at((those.row, 0)).grid(side, alternatives[those.alternative])
+
+
+def _may_win(prepared: _Prepared, side: Side, block: Any, memory: Any, values: Mapping[str, float]) -> Any:
+    """A mask of shape (knots, splits)."""
+    rows, following = prepared.knots.rows, prepared.knots.next
+    work, alternatives = prepared.work.at(rows), prepared.work.alternatives(side)
+    seconds, _ = _of_splits(work.grid(side, alternatives), block[rows], memory[rows], values)
+    if side == "lower":
+        return seconds <= seconds.min(axis=-1, keepdims=True)[following] * (1.0 + ROUNDING)
+    return seconds[following] * (1.0 + ROUNDING) >= seconds.max(axis=-1, keepdims=True)
+
+
+def _between(least: Any, above: Any, values: Mapping[str, float]) -> Any:
+    """Of the two envelopes where the rule is erratic; `above` is None where it is not."""
+    return least if above is None else least * (above / least) ** values["envelope_fraction"]
 
 
 def _overheads(prepared: _Prepared, values: Mapping[str, float]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ the line, and a split of KV too short for one as the shortest that may be split.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _PARTIAL_BYTES: Final = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Arrays of shape (rows, splits), or that broadcast to it."""
+    """Arrays of shape (rows, splits), or broadcast to it; of pairs of a row and a split, of shape (pairs,)."""
 
     splits: Any
     possible: Any
@@ -38,19 +38,70 @@ class Grid:
     idle_parts_per_unit: Any
 
 
+Side = Literal["lower", "upper"]
+"""Of the time: where a rule is erratic it lies between two envelopes."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """What splits divide; arrays of shape (rows, 1)."""
+class Work:
+    """What splits divide; arrays of shape (rows, 1), or of shape (pairs,) of a row with one split."""
 
     rule: SplitRule
     machine: Machine
+    unsplit_ctas: Any
+    may_split: Any
     tile_rows: Any
     """Of a tile that hold a query."""
     blocks: Any
     block_tokens: Any
     head_size: Any
 
-    def grid(self, splits: Any, units: Any, possible: Any, blocks: Any, busy: Any, none: float) -> Grid:
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The quickest grid of `lower` is the time; the slowest of `upper` an erratic rule's upper envelope."""
+        return ("lower", "upper") if self.rule.capacity_tokens else ("lower",)
+
+    def at(self, rows: Any) -> Work:
+        """As indexed by `rows`."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in _ARRAYS})
+
+    def alternatives(self, side: Side) -> Any:
+        """Splits that some row may have: indices of shape (splits,)."""
+        if self.rule.capacity_tokens:
+            first, last, _ = self._runs
+            possible = self.unsplit_ctas <= last if side == "lower" else self.unsplit_ctas >= first
+            return np.flatnonzero(possible.any(axis=0))
+        return np.arange(len(self.rule.counts) if self.may_split.any() else 1)
+
+    def grid(self, side: Side, alternatives: Any) -> Grid:
+        """With the splits that have the indices `alternatives`."""
+        if not self.rule.capacity_tokens:
+            return self._by_context(self.rule.counts[alternatives])
+        first, last, counts = (ends[alternatives] for ends in self._runs)
+        if side == "lower":
+            return self._by_capacity(counts, np.maximum(self.unsplit_ctas, first), self.unsplit_ctas <= last, np.inf)
+        return self._by_capacity(counts, np.minimum(self.unsplit_ctas, last), self.unsplit_ctas >= first, 0.0)
+
+    @property
+    def _runs(self) -> tuple[Any, Any, Any]:
+        return split_runs(self.machine.compute_units, -(-self.rule.capacity_tokens // self.rule.block_tokens[1]))
+
+    def _by_context(self, splits: Any) -> Grid:
+        rule = self.rule
+        left_whole = (splits == 1) & self.may_split & (self.blocks > rule.unsplit_blocks)
+        line = FULL_FRACTION * self.machine.compute_units
+        raised = np.where(left_whole, np.maximum(self.unsplit_ctas, line), self.unsplit_ctas)
+        units = self.unsplit_ctas if rule.free else raised
+        blocks = np.where(splits > 1, np.maximum(self.blocks, rule.unsplit_blocks + 1.0), self.blocks)
+        possible = (splits == 1) | self.may_split
+        return self._grid(splits, units, possible, np.ceil(blocks / splits), np.minimum(splits, blocks), np.inf)
+
+    def _by_capacity(self, counts: Any, nearest: Any, possible: Any, none: float) -> Grid:
+        """The least or the largest grid with each count, at or above the one at hand or at or below it."""
+        held = np.ceil(np.ceil(self.rule.capacity_tokens / self.block_tokens) / counts)
+        return self._grid(counts, nearest, possible, np.minimum(self.blocks, held), np.ceil(self.blocks / held), none)
+
+    def _grid(self, splits: Any, units: Any, possible: Any, blocks: Any, busy: Any, none: float) -> Grid:
         """`units` unsplit CTAs, `busy` parts of each with `blocks` blocks."""
         machine = self.machine
         block_flops = 4.0 * self.rule.tile_rows * self.block_tokens * self.head_size
@@ -69,41 +120,4 @@ class _Work:
         )
 
 
-def grids(
-    rule: SplitRule, machine: Machine, *, unsplit_ctas: Any, is_packed: Any, **work: Any
-) -> tuple[Grid, Grid | None]:
-    """Grids whose quickest is the time; for an erratic rule, those whose slowest is the time's upper envelope too."""
-    whole = _Work(rule, machine, **work)
-    if rule.capacity_tokens:
-        return _by_capacity(whole, unsplit_ctas)
-    return _by_context(whole, unsplit_ctas, may_split=rule.splits_multi_head | is_packed), None
-
-
-def _by_context(work: _Work, unsplit_ctas: Any, may_split: Any) -> Grid:
-    rule = work.rule
-    splits = rule.counts if may_split.any() else np.ones(1)
-    left_whole = (splits == 1) & may_split & (work.blocks > rule.unsplit_blocks)
-    line = FULL_FRACTION * work.machine.compute_units
-    units = unsplit_ctas if rule.free else np.where(left_whole, np.maximum(unsplit_ctas, line), unsplit_ctas)
-    blocks = np.where(splits > 1, np.maximum(work.blocks, rule.unsplit_blocks + 1.0), work.blocks)
-    return work.grid(
-        splits, units, (splits == 1) | may_split, np.ceil(blocks / splits), np.minimum(splits, blocks), np.inf
-    )
-
-
-def _by_capacity(work: _Work, unsplit_ctas: Any) -> tuple[Grid, Grid]:
-    """The least and the largest grid with each count, at or above the one at hand, and at or below it."""
-    capacity = work.rule.capacity_tokens
-    units = work.machine.compute_units
-    first, last, counts = split_runs(units, -(-capacity // work.rule.block_tokens[1]))
-
-    def side(nearest: Any, possible: Any, none: float) -> Grid:
-        kept = np.flatnonzero(possible.any(axis=0))
-        held = np.ceil(np.ceil(capacity / work.block_tokens) / counts[kept])
-        blocks, busy = np.minimum(work.blocks, held), np.ceil(work.blocks / held)
-        return work.grid(counts[kept], nearest[:, kept], possible[:, kept], blocks, busy, none)
-
-    return (
-        side(np.maximum(unsplit_ctas, first), unsplit_ctas <= last, np.inf),
-        side(np.minimum(unsplit_ctas, last), unsplit_ctas >= first, 0.0),
-    )
+_ARRAYS: Final = ("unsplit_ctas", "may_split", "tile_rows", "blocks", "block_tokens", "head_size")

@@ -15,15 +15,17 @@ user's guide" and the CUTLASS documentation. Left out: cluster launches, stream-
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from ...units import format_seconds
-from .family import Bound, Family, KernelTime, Parameter, column
+from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
+from .runs import FEW, ROUNDING, Pairs, all_pairs, knots, pairs
 
 _TILES: Final = (
     (256, 128, "largest"), (128, 256, "largest"),
@@ -45,12 +47,13 @@ _SLOWING_ROWS: Final = 512
 _SLOWING_OCTAVES: Final = 2.0
 """Clocks fall under sustained load: from this m on, over this many doublings of it."""
 
-_CONFIGURATIONS: Final = tuple((bm, bn, _CLASSES.index(kind), s) for bm, bn, kind in _TILES for s in _SPLITS)
+_CONFIGURATIONS: Final = np.array([(*size, _CLASSES.index(kind), s) for *size, kind in _TILES for s in _SPLITS]).T
+"""Rows and columns of the tile, its class, parts of k: int64 of shape (4, configurations)."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """Arrays of shape (rows, configurations), or one that broadcasts to it."""
+class _Configurations:
+    """Arrays of shape (rows, configurations), or broadcast to it; of pairs of a row and one, of shape (pairs,)."""
 
     ctas: Any
     waves: Any
@@ -70,6 +73,32 @@ class _Prepared:
     tile_class: Any
     """Index into `_CLASSES`."""
     is_split: Any
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """Shapes: m, n and k as float64 arrays of shape (rows,)."""
+
+    shape: tuple[Any, Any, Any]
+    machine: Machine
+
+    @cached_property
+    def all(self) -> _Configurations:
+        """That a library may pick from."""
+        return _configurations([size[:, None] for size in self.shape], self.machine, _CONFIGURATIONS)
+
+    def pairs(self, values: Mapping[str, float]) -> Pairs:
+        """Of each row with its configurations that may be the fastest."""
+        m, n, k = self.shape
+        if len(m) <= FEW:
+            return all_pairs(len(m), _CONFIGURATIONS.shape[1])
+        at = knots(m, (n, k))
+        found = _configurations([size[at.rows, None] for size in self.shape], self.machine, _CONFIGURATIONS)
+        whole, split = _cubes(_terms(found, values), found)
+        reduction = values["reduction_seconds"]
+        fastest = np.minimum(np.cbrt(whole.min(axis=-1)), np.cbrt(split.min(axis=-1)) + reduction)
+        most = (fastest[at.next] * (1.0 + ROUNDING))[:, None]
+        return pairs((whole <= most**3) | (split <= np.maximum(most - reduction, 0.0) ** 3), at.below)
 
 
 class Gemm(Family):
@@ -104,65 +133,46 @@ class Gemm(Family):
 
     def prepare(self, shape: Mapping[str, Any], machine: Machine) -> _Prepared:
         """Of m, n and k."""
-        rows, columns, depth = (column(shape, name) for name in self.dimensions)
-        tile_rows, tile_columns, tile_class, splits = np.array(_CONFIGURATIONS).T
-        across = np.ceil(columns / tile_columns) * splits
-        ctas = np.ceil(rows / tile_rows) * across
-        share = np.ceil(depth / splits / _K_STEP) * _K_STEP
-        unit_flops = machine.matrix_flops / machine.compute_units
-        k_element_seconds = 2.0 * tile_rows * tile_columns / unit_flops
+        m, n, k = np.broadcast_arrays(*(np.asarray(shape[name], dtype=np.float64) for name in self.dimensions))
+        return _Prepared((m, n, k), machine)
 
-        def memory(height: Any) -> Any:
-            operands = height * depth + depth * columns + height * columns
-            partial_sums = np.where(splits > 1, 8.0 * height * columns * splits, 0.0)
-            return (machine.element_bytes * operands + partial_sums) / machine.bytes_per_second
-
-        waves = ctas / machine.compute_units
-        through_l2 = ctas * (tile_rows + tile_columns) * share * machine.element_bytes
-        return _Prepared(
-            ctas=ctas,
-            waves=waves,
-            waves_of_one_row=across / machine.compute_units,
-            tile_seconds=share * k_element_seconds,
-            k_element_seconds=k_element_seconds,
-            memory_seconds=memory(rows),
-            memory_seconds_of_one_row=memory(np.minimum(rows, tile_rows)),
-            l2_seconds=through_l2 / machine.bytes_per_second / np.minimum(1.0, waves),
-            slowing=np.clip(np.log2(rows / _SLOWING_ROWS), 0.0, _SLOWING_OCTAVES),
-            impossible=(splits > 1) & (share < _SHORTEST_K),
-            tile_class=tile_class,
-            is_split=splits > 1,
-        )
-
-    def narrowed(self, prepared: _Prepared, values: Mapping[str, float], alternatives: int) -> _Prepared:
-        """With the fastest configurations of each row alone."""
-        seconds = _alternatives(_terms(prepared, values), prepared, values)
+    def narrowed(
+        self, prepared: _Prepared | _Configurations, values: Mapping[str, float], alternatives: int
+    ) -> _Configurations:
+        """The fastest configurations of each row alone."""
+        found = _all(prepared)
+        whole, split = _cubes(_terms(found, values), found)
+        seconds = np.minimum(np.cbrt(whole), np.cbrt(split) + values["reduction_seconds"])
         kept = np.argpartition(seconds, alternatives, axis=-1)[:, :alternatives]
 
         def taken(values: Any) -> Any:
             return np.take_along_axis(np.broadcast_to(values, seconds.shape), kept, axis=-1)
 
-        return _Prepared(**{field.name: taken(getattr(prepared, field.name)) for field in fields(_Prepared)})
+        return _Configurations(**{field.name: taken(getattr(found, field.name)) for field in fields(_Configurations)})
 
-    def seconds(self, prepared: _Prepared, values: Mapping[str, float]) -> Any:
+    def seconds(self, prepared: _Prepared | _Configurations, values: Mapping[str, float]) -> Any:
         """The fastest configuration's."""
-        return values["floor_seconds"] + _alternatives(_terms(prepared, values), prepared, values).min(axis=-1)
+        found = _all(prepared)
+        whole, split = _cubes(_terms(found, values), found)
+        return _fastest(whole.min(axis=-1), split.min(axis=-1), values)
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
         """Terms: floor, compute, memory, l2, split, of the fastest configuration; its CTAs and waves."""
-        terms = _terms(prepared, values)
-        alternatives = _alternatives(terms, prepared, values)
-        best = alternatives.argmin(axis=-1)[..., None]
-
-        def chosen(values: Any) -> Any:
-            return np.take_along_axis(np.broadcast_to(values, alternatives.shape), best, axis=-1)[..., 0]
-
-        seconds = values["floor_seconds"] + chosen(alternatives)
-        picked = {name: chosen(term) for name, term in zip(("compute", "memory", "l2"), terms, strict=True)}
-        split = np.where(chosen(prepared.is_split), values["reduction_seconds"], 0.0)
-        floor = np.full(seconds.shape, values["floor_seconds"])
-        counts = {"ctas": chosen(prepared.ctas), "waves": np.ceil(chosen(prepared.waves))}
-        return KernelTime(seconds, {"floor": floor, **picked, "split": split}, counts)
+        those = prepared.pairs(values)
+        shape = [size[those.row] for size in prepared.shape]
+        found = _configurations(shape, prepared.machine, _CONFIGURATIONS[:, those.alternative])
+        terms = _terms(found, values)
+        whole, split = _cubes(terms, found)
+        least_whole, least_split = (np.minimum.reduceat(cubes, those.first) for cubes in (whole, split))
+        is_split = np.cbrt(least_split) + values["reduction_seconds"] < np.cbrt(least_whole)
+        is_least = np.where(is_split[those.row], split == least_split[those.row], whole == least_whole[those.row])
+        best = those.first_of(is_least)
+        picked = {name: term[best] for name, term in zip(("compute", "memory", "l2"), terms, strict=True)}
+        floor = np.full(len(best), values["floor_seconds"])
+        reduction = np.where(is_split, values["reduction_seconds"], 0.0)
+        counts = {"ctas": found.ctas[best], "waves": np.ceil(found.waves[best])}
+        seconds = _fastest(least_whole, least_split, values)
+        return KernelTime(seconds, {"floor": floor, **picked, "split": reduction}, counts)
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
         """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"."""
@@ -180,25 +190,67 @@ class Gemm(Family):
         ).replace("%", " %")
 
 
-def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any, Any]:
+def _all(prepared: _Prepared | _Configurations) -> _Configurations:
+    return prepared.all if isinstance(prepared, _Prepared) else prepared
+
+
+def _configurations(shape: Sequence[Any], machine: Machine, configurations: Any) -> _Configurations:
+    """Of m, n and k; `configurations` are columns of `_CONFIGURATIONS`."""
+    m, n, k = shape
+    tile_rows, tile_columns, tile_class, splits = configurations
+    across = np.ceil(n / tile_columns) * splits
+    ctas = np.ceil(m / tile_rows) * across
+    share = np.ceil(k / splits / _K_STEP) * _K_STEP
+    unit_flops = machine.matrix_flops / machine.compute_units
+    k_element_seconds = 2.0 * tile_rows * tile_columns / unit_flops
+
+    def memory(height: Any) -> Any:
+        operands = height * k + k * n + height * n
+        partial_sums = np.where(splits > 1, 8.0 * height * n * splits, 0.0)
+        return (machine.element_bytes * operands + partial_sums) / machine.bytes_per_second
+
+    waves = ctas / machine.compute_units
+    through_l2 = ctas * (tile_rows + tile_columns) * share * machine.element_bytes
+    return _Configurations(
+        ctas=ctas,
+        waves=waves,
+        waves_of_one_row=across / machine.compute_units,
+        tile_seconds=share * k_element_seconds,
+        k_element_seconds=k_element_seconds,
+        memory_seconds=memory(m),
+        memory_seconds_of_one_row=memory(np.minimum(m, tile_rows)),
+        l2_seconds=through_l2 / machine.bytes_per_second / np.minimum(1.0, waves),
+        slowing=np.clip(np.log2(m / _SLOWING_ROWS), 0.0, _SLOWING_OCTAVES),
+        impossible=(splits > 1) & (share < _SHORTEST_K),
+        tile_class=tile_class,
+        is_split=splits > 1,
+    )
+
+
+def _terms(found: _Configurations, values: Mapping[str, float]) -> tuple[Any, Any, Any]:
     """Compute, memory and L2 seconds of every configuration."""
     smooth = values["wave_smoothness"]
-    efficiency = np.array([values[f"{kind}_tile_efficiency_fraction"] for kind in _CLASSES])[prepared.tile_class]
-    waves = (1.0 - smooth) * np.ceil(prepared.waves) + smooth * np.maximum(prepared.waves, 1.0)
-    tile = (prepared.tile_seconds + prepared.k_element_seconds * values["pipeline_k"]) / efficiency
-    tile = tile * (1.0 + values["slowing_fraction"] * prepared.slowing)
+    efficiency = np.array([values[f"{kind}_tile_efficiency_fraction"] for kind in _CLASSES])[found.tile_class]
+    waves = (1.0 - smooth) * np.ceil(found.waves) + smooth * np.maximum(found.waves, 1.0)
+    tile = (found.tile_seconds + found.k_element_seconds * values["pipeline_k"]) / efficiency
+    tile = tile * (1.0 + values["slowing_fraction"] * found.slowing)
     compute = waves * (tile + values["wave_seconds"]) + values["prologue_seconds"]
     saturation = values["saturation_fraction"]
     memory = np.maximum(
-        prepared.memory_seconds / np.minimum(1.0, prepared.waves / saturation),
-        prepared.memory_seconds_of_one_row / np.minimum(1.0, prepared.waves_of_one_row / saturation),
+        found.memory_seconds / np.minimum(1.0, found.waves / saturation),
+        found.memory_seconds_of_one_row / np.minimum(1.0, found.waves_of_one_row / saturation),
     )
-    return compute, memory / values["bandwidth_fraction"], prepared.l2_seconds / values["l2_bandwidth_ratio"]
+    return compute, memory / values["bandwidth_fraction"], found.l2_seconds / values["l2_bandwidth_ratio"]
 
 
-def _alternatives(terms: tuple[Any, Any, Any], prepared: _Prepared, values: Mapping[str, float]) -> Any:
-    """Seconds of every configuration without the floor; infinite where there is none such."""
+def _cubes(terms: tuple[Any, Any, Any], found: _Configurations) -> tuple[Any, Any]:
+    """The sum of the terms' cubes, once where k is left whole and once where it is split; elsewhere infinite."""
     compute, memory, l2 = terms
-    overlapped = np.cbrt(compute * compute * compute + memory * memory * memory + l2 * l2 * l2)
-    overlapped = overlapped + np.where(prepared.is_split, values["reduction_seconds"], 0.0)
-    return np.where(prepared.impossible, np.inf, overlapped)
+    total = compute * compute * compute + memory * memory * memory + l2 * l2 * l2
+    return np.where(found.is_split, np.inf, total), np.where(found.is_split & ~found.impossible, total, np.inf)
+
+
+def _fastest(whole: Any, split: Any, values: Mapping[str, float]) -> Any:
+    """Seconds of the least sums of cubes: only of those is the root drawn."""
+    body = np.minimum(np.cbrt(whole), np.cbrt(split) + values["reduction_seconds"])
+    return values["floor_seconds"] + body
