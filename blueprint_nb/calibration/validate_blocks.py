@@ -19,19 +19,30 @@ _OUTSIDE: Final = ("emb",)
 BLOCK: Final = tuple(name for name in KINDS["compute"].operators if name not in _OUTSIDE)
 """Components whose sum is a block's subtotal. Its attention is timed in another file, at other steps."""
 
+_OPTIONAL: Final = ("post_attention_layernorm", "attn_rope")
+"""Of a block, that some models go without."""
+
+_NEEDED: Final = [name for name in BLOCK if name not in _OPTIONAL]
+
 STEP: Final = ("split", "held_out", "target", "datatype", "model", "tensor_parallel", "size")
 """What a block is of."""
 
 
 def block_rows(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
-    """Sums over the `BLOCK` components of each step that has them all: measured_seconds and predictors (s)."""
+    """Sums over the `BLOCK` components of each step that has all of its model's: measured_seconds and predictors (s).
+
+    None where a model lacks one that every block has, as where families were left out.
+    """
     import polars as pl
 
     in_block = rows.filter(pl.col("component").is_in(BLOCK))
-    whole = in_block.group_by("target", "model").agg(pl.col("component").n_unique().alias("components"))
+    names = pl.col("component").unique()
+    whole = in_block.group_by("target", "model").agg(
+        names.len().alias("components"), names.filter(names.is_in(_NEEDED)).len().alias("needed")
+    )
     summed = in_block.group_by(STEP).agg(pl.len(), pl.col("measured_seconds", *predictors).sum())
-    kept = summed.join(whole, on=["target", "model"]).filter(pl.col("len") == pl.col("components"))
-    return kept.drop("len", "components").sort(STEP)
+    kept = summed.join(whole.filter(pl.col("needed") == len(_NEEDED)), on=["target", "model"])
+    return kept.filter(pl.col("len") == pl.col("components")).drop("len", "components", "needed").sort(STEP)
 
 
 def subtotals(blocks: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:

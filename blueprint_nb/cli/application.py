@@ -19,6 +19,7 @@ from .signals import clean_end
 from .speech import Group, sentence, usage_sentence
 from .streams import Messages, Results, ResultsError
 from .sweep import sweep
+from .validate import validate
 from .vidur import vidur
 
 BAD_INPUT = 2
@@ -32,7 +33,7 @@ def application() -> None:
     """What a language model, spread a certain way over a system, costs: does it fit, how slow is each decode step?"""
 
 
-for _command in (report, sweep, vidur, show, lab, calibrate):
+for _command in (report, sweep, vidur, show, lab, calibrate, validate):
     application.add_command(_command)
 
 
