@@ -23,7 +23,7 @@ from .errors import Judged, error_figures
 from .fit import OPTIMISER, SEED, fit, start_pool
 from .observed import FormOf, samples_of, system_of
 from .residuals import held_out_residuals
-from .run import Progress
+from .run import Progress, nothing_to_fit
 from .sample import Sample
 from .starts import starts_of
 from .study import START_STRENGTH, Study, digest, names, of, ranges, rounded
@@ -49,7 +49,7 @@ _GPUS: Final = {
 _GENERATIONS: Final[tuple[tuple[str, ...], ...]] = (("A100", "A40"), ("L40S", "H100", "H200"), ("B200",))
 """By year: Ampere; Ada and Hopper; Blackwell."""
 
-_ROWS: Final = 600
+_ROWS: Final = 500
 """Of each sample that a fit sees."""
 
 _JUDGED_ROWS: Final = 3000
@@ -107,12 +107,15 @@ def pooled_families(studies: Iterable[Study]) -> list[PooledFamily]:
 
 
 def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> CalibrationSet:
-    """The set that prices any device. Raises `MissingExtraError` without scipy."""
+    """The set that prices any device.
+
+    Raises `InvalidInputError` where nothing can be fitted, `MissingExtraError` without scipy.
+    """
     import polars as pl
 
-    rows = pl.concat(
-        [study.rows.select("source", *SOURCE_KEY[1:]).unique() for family in families for study in family.studies]
-    ).unique()
+    if not families:
+        raise nothing_to_fit()
+    rows = pl.concat([study.rows.select(SOURCE_KEY).unique() for family in families for study in family.studies])
     return CalibrationSet(
         name=NAME,
         target="",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..catalog import load_system
 from ..cost.calibration import CalibrationSet, FamilyFit
 from ..cost.families import machine_of
-from ..errors import InvalidInputError, one_of
+from ..errors import InvalidInputError
 from .fit import OPTIMISER, SEED
 from .observed import system_of
 from .study import POOL_STRENGTH, Progress, Study, family_fits, names, of
@@ -16,7 +16,7 @@ from .study import POOL_STRENGTH, Progress, Study, family_fits, names, of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["POOL_STRENGTH", "Progress", "calibrate", "fitted_studies", "steps"]
+__all__ = ["POOL_STRENGTH", "Progress", "calibrate", "devices_of", "nothing_to_fit", "steps", "studies_of"]
 
 _ALSO: Final = {"a100_80g_pcie": ("a100_80g",), "h100_80g_sxm": ("h100_80g_nvl8",)}
 """System to others that describe the device: the presets of the reference model, which Vidur was compared with."""
@@ -27,11 +27,22 @@ def steps(studies: Sequence[Study]) -> int:
     return sum(study.steps for study in studies)
 
 
-def fitted_studies(studies: Sequence[Study], targets: Sequence[str]) -> list[Study]:
-    """Those that have rows of one of `targets`; all where none is named. Raises `UnknownNameError`."""
-    known = sorted({target for study in studies for target in names(study.rows, "target")})
-    wanted = [one_of("target", name, known) for name in targets] or known
-    return [study for study in studies if set(names(study.rows, "target")) & set(wanted)]
+def devices_of(studies: Iterable[Study]) -> list[str]:
+    """As their sources name them, sorted. Raises `InvalidInputError` where there is none."""
+    found = {target for study in studies for target in names(study.rows, "target")}
+    if not found:
+        raise nothing_to_fit()
+    return sorted(found)
+
+
+def nothing_to_fit() -> InvalidInputError:
+    """To be raised where no observation is of a family that has a form."""
+    return InvalidInputError("observations", got="none", rule="must hold rows of a family that has a form")
+
+
+def studies_of(studies: Sequence[Study], targets: Collection[str]) -> list[Study]:
+    """Those that have rows of one of `targets`."""
+    return [study for study in studies if not set(targets).isdisjoint(names(study.rows, "target"))]
 
 
 def calibrate(
@@ -52,7 +63,7 @@ def calibrate(
             rows.setdefault(target, own)
             models.setdefault(target, set()).update(name for name in names(own, "model") if name)
     if not fits:
-        raise InvalidInputError("observations", got="none", rule="must hold rows of a family that has a form")
+        raise nothing_to_fit()
     return [_set(rows[target], name, fits[target], sorted(models[target])) for target in sorted(fits)]
 
 

@@ -75,16 +75,14 @@ def _aiconfigurator_jobs(stack: str, targets: Sequence[str]) -> list[tuple[str, 
 
 def _each(jobs: list[tuple[str, list[Study]]], targets: Sequence[str]) -> list[CalibrationSet]:
     from ..calibration.run import calibrate as run
-    from ..calibration.run import fitted_studies, steps
+    from ..calibration.run import devices_of, steps, studies_of
+    from ..errors import one_of
 
-    chosen = [(name, fitted_studies(studies, targets)) for name, studies in jobs]
+    known = devices_of(study for _, studies in jobs for study in studies)
+    wanted = [one_of("target", target, known) for target in targets] or known
+    chosen = [(name, of_job) for name, studies in jobs if (of_job := studies_of(studies, wanted))]
     with click.progressbar(length=sum(steps(one) for _, one in chosen), label="Fitting", file=sys.stderr) as bar:
-        return [
-            one
-            for name, studies in chosen
-            if studies or not targets
-            for one in run(studies, name, lambda _: bar.update(1), targets or None)
-        ]
+        return [one for name, studies in chosen for one in run(studies, name, lambda _: bar.update(1), wanted)]
 
 
 def _pooled(jobs: list[tuple[str, list[Study]]]) -> list[CalibrationSet]:

@@ -9,7 +9,7 @@ import pytest
 
 from blueprint_nb.calibration.aiconfigurator_sets import DeviceTables, aiconfigurator_studies, device_tables
 from blueprint_nb.calibration.pooled_set import pooled_families
-from blueprint_nb.calibration.run import fitted_studies
+from blueprint_nb.calibration.run import devices_of, studies_of
 from blueprint_nb.calibration.study import Study
 from blueprint_nb.calibration.vidur_sets import vidur_studies
 from blueprint_nb.cost.families import AttentionDecode, AttentionPrefill, Collective
@@ -136,11 +136,12 @@ def test_a_pool_takes_the_sixteen_bit_kernels_of_all_sources_together():
     assert [study.key for study in family.studies] == ["gemm", "gemm"]
 
 
-def test_a_device_that_has_no_rows_is_no_target():
-    studies = vidur_studies(rows("vidur", "a100", "gemm", m=[1], n=[64], k=[64]))
-    assert len(fitted_studies(studies, [])) == len(fitted_studies(studies, ["a100"])) == 1
-    with pytest.raises(UnknownNameError, match=r"target must be a100\. Got 'h100'"):
-        fitted_studies(studies, ["h100"])
+def test_a_device_is_fitted_by_the_studies_that_have_its_rows():
+    gemm = rows("vidur", "a100", "gemm", m=[1], n=[64], k=[64])
+    studies = vidur_studies(pl.concat([gemm, rows("vidur", "h100", "add", rows=[1], width=[64])]))
+    assert devices_of(studies) == ["a100", "h100"]
+    assert [study.key for study in studies_of(studies, ["h100"])] == ["add"]
+    assert studies_of(studies, ["a40"]) == []
 
 
 def test_a_stack_and_a_device_are_known():
