@@ -33,21 +33,24 @@ def component_frame(block: CostBlock, shape: tuple[int, ...], keys: Mapping[str,
     import polars as pl
 
     activities, costs = block.activity.components, block.costs
-    points = int(np.prod(shape))
-    order = np.tile(np.arange(len(activities)), points)
-    columns: dict[str, Any] = {}
-    for name, value in keys.items():
-        columns[name] = _repeated(value, shape, len(activities))
-    for name in TEXT_COLUMNS:
-        columns[name] = pl.Series([getattr(activity, name) for activity in activities]).gather(order)
+    places = np.tile(np.arange(len(activities), dtype=np.uint32), int(np.prod(shape)))
+    named = _gathered(
+        {
+            **{name: pl.Series([getattr(one, name) for one in activities], dtype=pl.String) for name in TEXT_COLUMNS},
+            "count": pl.Series([activity.executions for activity in activities], dtype=pl.Int64),
+        },
+        places,
+    )
+    columns: dict[str, Any] = {name: _repeated(value, shape, len(activities)) for name, value in keys.items()}
+    columns |= {name: named[name] for name in TEXT_COLUMNS}
     columns["seconds"] = _stacked([cost.seconds for cost in costs], shape, np.float64)
-    columns["count"] = np.array([activity.executions for activity in activities], dtype=np.int64)[order]
+    columns["count"] = named["count"]
     for name in WORK_COLUMNS:
         columns[name] = _stacked([getattr(activity, name) for activity in activities], shape, np.int64)
     for name in TERM_COLUMNS:
         columns[name] = _stacked([getattr(cost, name) for cost in costs], shape, np.float64)
-    bounds = _stacked([bound_index(activity, cost) for activity, cost in block.priced], shape, np.int8)
-    columns["bound"] = pl.Series(BOUNDS).gather(bounds)
+    bounds = _stacked([bound_index(activity, cost) for activity, cost in block.priced], shape, np.uint32)
+    columns |= _gathered({"bound": pl.Series(BOUNDS, dtype=pl.String)}, bounds)
     for name in BAND_COLUMNS:
         ends = [np.nan if cost.band is None else getattr(cost.band, name) for cost in costs]
         columns[name] = pl.Series(_stacked(ends, shape, np.float64)).fill_nan(None)
@@ -60,9 +63,8 @@ def _origin_columns(block: CostBlock, shape: tuple[int, ...]) -> dict[str, pl.Se
     codes: dict[Origin, int] = {}
     places = []
     for cost in block.costs:
-        own = np.array([codes.setdefault(one, len(codes)) for one in cost.origins or (_UNKNOWN,)], dtype=np.int32)
+        own = np.array([codes.setdefault(one, len(codes)) for one in cost.origins or (_UNKNOWN,)], dtype=np.uint32)
         places.append(own[cost.origin_index])
-    rows = _stacked(places, shape, np.int32)
     texts = {name: pl.Series([getattr(one, name) for one in codes], dtype=pl.String) for name in ORIGIN_COLUMNS}
     columns = {
         **texts,
@@ -70,7 +72,7 @@ def _origin_columns(block: CostBlock, shape: tuple[int, ...]) -> dict[str, pl.Se
         "samples": pl.Series([one.samples for one in codes], dtype=pl.Int64),
         "spread_seconds": pl.Series([one.spread_seconds for one in codes], dtype=pl.Float64),
     }
-    return {name: column.gather(rows) for name, column in columns.items()}
+    return _gathered(columns, _stacked(places, shape, np.uint32))
 
 
 def component_schema() -> dict[str, pl.DataType]:
@@ -96,8 +98,25 @@ def _repeated(value: Any, shape: tuple[int, ...], times: int) -> Any:
     return np.repeat(np.broadcast_to(value, shape).reshape(-1), times)
 
 
+def _gathered(columns: Mapping[str, pl.Series], rows: Any) -> dict[str, pl.Series]:
+    """Columns of equal length at `rows` (uint32): all in one go, which takes half as long as one by one."""
+    import polars as pl
+
+    found = {name: column.new_from_index(0, len(rows)) for name, column in columns.items() if column.n_unique() == 1}
+    varying = {name: column for name, column in columns.items() if name not in found}
+    if varying:
+        found |= pl.DataFrame(varying)[pl.Series(rows)].to_dict()
+    return {name: found[name] for name in columns}
+
+
 def _stacked(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """One array for each component, each of which broadcasts to `shape`, as a column of rows (point, component)."""
     stacked = np.empty((*shape, len(arrays)), dtype=dtype)
-    for index, array in enumerate(arrays):
-        stacked[..., index] = array
+    along = [index for index, array in enumerate(arrays) if np.shape(array)[-1:] not in ((), (1,))]
+    if len(along) < len(arrays):
+        # What is one along the last axis is written once for all of it, in the order of the memory.
+        ones = [0 if index in along else array for index, array in enumerate(arrays)]
+        stacked[...] = np.stack([np.broadcast_to(one, (*shape[:-1], 1)) for one in ones], axis=-1)
+    for index in along:
+        stacked[..., index] = arrays[index]
     return stacked.reshape(-1)
