@@ -21,6 +21,7 @@ from .analysis import (
 )
 from .analysis.axes import axis
 from .analysis.providers import calibration_of, calibrations_of, mode_of, provider_of
+from .analysis.stacking import stacked_before
 from .catalog import load_model, load_system, model_names, system_names
 from .cost import has_calibration, modes_of
 from .errors import InvalidInputError, one_of, shown
@@ -30,6 +31,8 @@ from .workload import InferencePhase, TransformerInferenceRequestSpec, Transform
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from .analysis.stacking import Asserted, Evidence
 
 Model = str | Path | TransformerModelSpec
 System = str | Path | SystemProfile
@@ -52,13 +55,22 @@ def estimate(
     tensor_parallel_network: int = 0,
     pipeline_parallel_network: int = 0,
     attention: str | None = None,
+    evidence: Evidence | None = None,
+    asserted: Asserted | None = None,
+    host_overhead: bool = False,
 ) -> Estimate:
     """What one request costs: a prefill of `prompt_tokens` and `generated_tokens` − 1 decode steps.
 
     `mode` is peak-only, system-evidence or calibrated; None takes calibrated where parameters price the system, but
     system-evidence for the reference presets. `calibration` names the parameters; None takes the system's own.
-    `attention` is unfused, flash or paged; None takes the model's default. Raises `InvalidInputError` (names with the
-    nearest ones, numbers, mappings, contexts) and `UnsupportedError` where the system lacks a figure.
+    `attention` is unfused, flash or paged; None takes the model's default.
+
+    Before the mode come figures of your own, `asserted` (a CSV file of family, shape and seconds, or component to
+    seconds), then `evidence`: measured kernels of this system, as a `PerformanceDatabase`, its folder, or a frame of
+    observations; each row of `components` says whose figure it is. `host_overhead` adds the host's time of each step
+    as the component `host_overhead`. Raises `InvalidInputError` (names with the nearest ones, numbers, mappings,
+    contexts, evidence of other systems or of two sources at odds) and `UnsupportedError` where the system lacks a
+    figure.
     """
     spec, hardware = load_model(model), load_system(system)
     chosen = mode_of(hardware, mode)
@@ -81,6 +93,8 @@ def estimate(
         mode=chosen,
         attention=attention_of(spec, attention),
         calibration=calibration_of(hardware, chosen, calibration),
+        stacked=stacked_before(hardware, evidence, asserted),
+        host_overhead=host_overhead,
     )
     return estimate_request(inputs)
 
@@ -101,11 +115,15 @@ def sweep(
     pipeline_parallel_network: int = 0,
     attention: str | None = None,
     by_component: bool = False,
+    evidence: Evidence | None = None,
+    asserted: Asserted | None = None,
+    host_overhead: bool = False,
 ) -> pl.DataFrame:
     """One step at every point of the full product of the axes; each axis is an integer or many.
 
     See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
-    that no legal mapping has, or whose context the model does not take, have nulls and a reason. Raises as `estimate`.
+    that no legal mapping has, or whose context the model does not take, have nulls and a reason. `evidence`, `asserted`
+    and `host_overhead` are as in `estimate`. Raises as `estimate`.
     """
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
@@ -120,15 +138,19 @@ def sweep(
         datatype=datatype,
         phase=_phase(phase),
         attention=attention_of(spec, attention),
-        provider=provider_of(hardware, chosen, calibration_of(hardware, chosen, calibration)),
+        provider=provider_of(
+            hardware,
+            chosen,
+            calibration_of(hardware, chosen, calibration),
+            stacked_before(hardware, evidence, asserted),
+            _flag("host_overhead", host_overhead),
+        ),
         tensor_parallel=axis("tensor_parallel", tensor_parallel),
         pipeline_parallel=axis("pipeline_parallel", pipeline_parallel),
         batch_size=axis("batch_size", batch_size),
         context_tokens=axis("context_tokens", context_tokens),
     )
-    if by_component is not True and by_component is not False:
-        raise InvalidInputError("by_component", got=shown(by_component), rule="must be true or false")
-    return sweep_components(inputs) if by_component else sweep_points(inputs)
+    return sweep_components(inputs) if _flag("by_component", by_component) else sweep_points(inputs)
 
 
 def describe(model: Model) -> ModelDescription:
@@ -201,6 +223,12 @@ def list_systems() -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows)
+
+
+def _flag(field: str, value: object) -> bool:
+    if value is True or value is False:
+        return value
+    raise InvalidInputError(field, got=shown(value), rule="must be true or false")
 
 
 def _phase(phase: object) -> InferencePhase:

@@ -111,7 +111,7 @@ class Estimate:
 
     @property
     def model_execution_seconds(self) -> float:
-        """Prefill and all decode steps, one after the other; no host, no queue."""
+        """Prefill and all decode steps, one after the other; no queue, and no host unless it was asked for."""
         return self.prefill_seconds + float(self.decode_seconds.sum())
 
     @property

@@ -2,15 +2,29 @@
 
 `calibrated` is a stack: the calibration that was asked for, then the others of the system, then the pooled one, so that
 every component is covered and each row says by whom. A what-if of a system is a device that nobody measured: the pooled
-calibration prices it by its figures.
+calibration prices it by its figures. Before any mode stands what a user stacks: see `stacking`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 from ..catalog import POOLED, load_calibration
-from ..cost import AnalyticalProvider, CalibratedProvider, CostProvider, CostResolver, has_calibration, require_mode
-from ..errors import InvalidInputError, shown, unknown_name
+from ..cost import (
+    AnalyticalProvider,
+    AssertedProvider,
+    CalibratedProvider,
+    CalibrationSet,
+    CostProvider,
+    CostResolver,
+    WithHostOverhead,
+    has_calibration,
+    require_mode,
+)
+from ..errors import InvalidInputError, UnsupportedError, shown, unknown_name
 from ..system import SystemProfile
+from .inputs import RequestInputs, Stacked
 
 
 def default_mode(system: SystemProfile) -> str:
@@ -49,14 +63,53 @@ def calibrations_of(system: SystemProfile) -> tuple[str, ...]:
     return (*system.calibrations, POOLED)
 
 
-def provider_of(system: SystemProfile, mode: str, calibration: str = "") -> CostProvider:
-    """What prices `system` in a mode, by a calibration of `calibration_of`.
+def provider_for(inputs: RequestInputs) -> CostProvider:
+    """What prices a request. Raises as `provider_of`."""
+    return provider_of(inputs.system, inputs.mode, inputs.calibration, inputs.stacked, inputs.host_overhead)
 
-    Raises `UnknownNameError` and `ProfileError` for a calibration that is not there.
+
+def provider_of(
+    system: SystemProfile,
+    mode: str,
+    calibration: str = "",
+    stacked: Sequence[Stacked] = (),
+    host_overhead: bool = False,
+) -> CostProvider:
+    """What prices `system` in a mode, by a calibration of `calibration_of`, after those that are `stacked` before it.
+
+    Raises `UnknownNameError` and `ProfileError` for a calibration that is not there, `InvalidInputError` for a stacked
+    provider that is not at hand, `UnsupportedError` for the host where nothing prices it.
     """
-    if mode != "calibrated":
-        return AnalyticalProvider(mode)
+    before = [[one.at_hand() for one in equals] for _, equals in groupby(stacked, key=lambda one: one.method)]
+    sets = _sets(system, calibration) if mode == "calibrated" else []
+    last: list[CostProvider] = [_calibrated(one, sets) for one in sets] or [AnalyticalProvider(mode)]
+    devices = CostResolver([*before, *last]) if before or sets else last[0]
+    if not host_overhead:
+        return devices
+    return WithHostOverhead(devices, _host_of(system, sets or _sets(system, ""), stacked))
+
+
+def _sets(system: SystemProfile, calibration: str) -> list[CalibrationSet]:
+    """All that price `system`, the named one first."""
     others = (name for name in calibrations_of(system) if name != calibration)
-    sets = [load_calibration(name, system) for name in (calibration, *others)]
-    machine = next((one.machine for one in sets if one.machine is not None), None)
-    return CostResolver([CalibratedProvider(one, machine) for one in sets])
+    return [load_calibration(name, system) for name in (*filter(None, [calibration]), *others)]
+
+
+def _calibrated(one: CalibrationSet, sets: Sequence[CalibrationSet]) -> CalibratedProvider:
+    """A set's provider, which takes the figures of the first set that has some where it has none."""
+    return CalibratedProvider(one, next((other.machine for other in sets if other.machine is not None), None))
+
+
+def _host_of(system: SystemProfile, sets: Sequence[CalibrationSet], stacked: Sequence[Stacked]) -> CostResolver:
+    """Who prices the host: whoever asserts it, then the first set that has parameters for it."""
+    providers = [one.at_hand() for one in stacked]
+    asserted = [one for one in providers if isinstance(one, AssertedProvider) and one.asserts_host]
+    fitted = [_calibrated(one, sets) for one in sets if "host" in one.families]
+    if not asserted and not fitted:
+        raise UnsupportedError(
+            "host_overhead",
+            got="True",
+            rule=f"has no parameters in any calibration of {system.name}: {', '.join(calibrations_of(system))}",
+            next_step="Leave it out, or give the seconds of a step: asserted={'host_overhead': 0.005}.",
+        )
+    return CostResolver([*asserted, *fitted])

@@ -18,17 +18,17 @@ from .lowering import lower
 from .memory import peak_memory
 from .phase import estimate_inference_phase, price
 from .points import phase_statistics
-from .providers import provider_of
+from .providers import provider_for
 
 
 def estimate_request(inputs: RequestInputs, provider: CostProvider | None = None) -> Estimate:
-    """Prices a whole request, by `provider` or the mode of `inputs`.
+    """Prices a whole request, by `provider` or the mode of `inputs` and what is stacked before it.
 
     Raises `InvalidInputError` where the mapping can't divide the model, the context passes the model's sequence
     length or a group exceeds its tier; `UnsupportedError` where the system lacks a figure.
     """
     request, system, network = inputs.request, inputs.system, inputs.network
-    provider = provider or provider_of(system, inputs.mode, inputs.calibration)
+    provider = provider or provider_for(inputs)
     check_context(inputs.model, request)
     check_network(system, inputs.mapping, network)
     lowered = lower(inputs.model, inputs.mapping, request.datatype, inputs.attention)

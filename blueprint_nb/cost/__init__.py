@@ -2,10 +2,14 @@
 
 from .activity import Activity, ComponentActivity, plan_activity, template_activity
 from .analytical import AnalyticalProvider
+from .asserted import AssertedProvider
 from .bands import BAND_FRACTION, Band, Deviation, band_of_sum
 from .block import BOUNDS, ComponentCost, CostBlock, bound_index
 from .calibrated import CalibratedProvider
 from .calibration import CalibrationSet
+from .exact_evidence import ExactEvidenceProvider, evidence_providers
+from .host_overhead import HOST_LAYER, HOST_OVERHEAD, WithHostOverhead
+from .noise import NoiseFloors
 from .origin import Origin
 from .provider import (
     ANALYTICAL_MODES,
@@ -24,9 +28,12 @@ __all__ = [
     "ANALYTICAL_MODES",
     "BAND_FRACTION",
     "BOUNDS",
+    "HOST_LAYER",
+    "HOST_OVERHEAD",
     "MODES",
     "Activity",
     "AnalyticalProvider",
+    "AssertedProvider",
     "Band",
     "CalibratedProvider",
     "CalibrationSet",
@@ -37,10 +44,14 @@ __all__ = [
     "CostProvider",
     "CostResolver",
     "Deviation",
+    "ExactEvidenceProvider",
     "Mode",
+    "NoiseFloors",
     "Origin",
+    "WithHostOverhead",
     "band_of_sum",
     "bound_index",
+    "evidence_providers",
     "has_calibration",
     "modes_of",
     "plan_activity",

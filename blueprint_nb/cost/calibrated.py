@@ -22,11 +22,13 @@ from .analytical import carrying_tier
 from .bands import Band
 from .block import ComponentCost, CostBlock
 from .calibration import CalibrationSet, FamilyFit
+from .claims import merged
 from .evaluation import kernel_times
-from .expected_error import doublings_outside, expected_band, outside_names
+from .expected_error import doublings_outside, expected_band, outside_dimensions
 from .families import Family, Link, Machine, form_of, link_of, machine_of
-from .kernels import Kernel, kernel_of
+from .kernels import Kernel, kernels_of
 from .origin import Origin
+from .peak_floor import seconds_at_peak
 from .provider import Claim, CostProvider
 
 _BORROWED: Final = {"layer_norm": "rms_norm", "activation": "add", "kv_save": "add"}
@@ -58,7 +60,7 @@ class CalibratedProvider(CostProvider):
         """Seconds of every component. Raises `UnsupportedError`, naming the family that the set lacks."""
         costs = []
         for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None:
+            if claim is None or not np.all(claim.covers):
                 raise UnsupportedError(
                     component.component,
                     got=component.primitive,
@@ -80,29 +82,36 @@ class CalibratedProvider(CostProvider):
         self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
     ) -> str:
         """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"."""
-        fitted = self._fitted(component, activity, system, network)
-        if fitted is None:
-            return ""
-        shape = {name: int(np.max(fitted.kernel.shape[name])) for name in fitted.family.dimensions}
-        return fitted.family.explain(shape, self._machine(system, activity.datatype), fitted.fit.values)
+        for kernel in kernels_of(component, activity.statistics):
+            fitted = self._fitted(kernel, component, activity, system, network)
+            if fitted is not None and np.all(kernel.covers):
+                shape = {name: int(np.max(kernel.shape[name])) for name in fitted.family.dimensions}
+                return fitted.family.explain(
+                    shape, self._machine(fitted.fit, system, activity.datatype), fitted.fit.values
+                )
+        return ""
 
     def _claim(
         self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
     ) -> Claim | None:
         if component.collective is not None and component.ranks < 2:
             return Claim(_nothing(component, self._origin("no other rank", 0)))
-        fitted = self._fitted(component, activity, system, network)
-        if fitted is None:
-            return None
-        machine = self._machine(system, activity.datatype)
-        return Claim(self._priced(fitted, machine, activity.datatype))
+        found: Claim | None = None
+        for kernel in kernels_of(component, activity.statistics):
+            fitted = self._fitted(kernel, component, activity, system, network)
+            if fitted is not None:
+                machine = self._machine(fitted.fit, system, activity.datatype)
+                found = merged(found, Claim(self._priced(fitted, machine, activity.datatype), kernel.covers))
+        return found
 
     def _fitted(
-        self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
+        self,
+        kernel: Kernel,
+        component: ComponentActivity,
+        activity: Activity,
+        system: SystemProfile,
+        network: NetworkTierBinding,
     ) -> _Fitted | None:
-        kernel = kernel_of(component, activity.statistics)
-        if kernel is None:
-            return None
         tier = None if component.collective is None else carrying_tier(component, system, network)
         keys = [kernel.family] if tier is None else [f"{kernel.family}@{tier.name}", kernel.family]
         found = self._fit(keys, activity.datatype)
@@ -128,39 +137,45 @@ class CalibratedProvider(CostProvider):
             return found
         return None
 
-    def _machine(self, system: SystemProfile, datatype: str) -> Machine:
-        own = self.calibration.machine or self.machine
-        if own is not None and own.element_bytes == element_bytes(datatype):
-            return own
-        return machine_of(system, datatype)
+    def _machine(self, fit: FamilyFit, system: SystemProfile, datatype: str) -> Machine:
+        """The figures that a family was fitted with, where they are of elements as long."""
+        known = (fit.machine, self.calibration.machine, self.machine)
+        of_length = (one for one in known if one is not None and one.element_bytes == element_bytes(datatype))
+        return next(of_length, None) or machine_of(system, datatype)
 
     def _priced(self, fitted: _Fitted, machine: Machine, datatype: str) -> ComponentCost:
         kernel, fit, family = fitted.kernel, fitted.fit, fitted.family
         time = kernel_times(family, kernel.shape, machine, fit.values)
         by_bound = _by_bound(family, time.terms)
         doublings = doublings_outside(fit, kernel.shape) + (0.0 if _is_observed(fit, datatype) else 1.0)
-        size = kernel.shape[family.size]
+        seconds, terms = time.seconds, time.terms
+        peak = seconds_at_peak(kernel.family, kernel.shape, machine)
+        if peak is not None and np.any(seconds < peak):
+            seconds, terms = np.maximum(seconds, peak), {**terms, "peak": np.broadcast_to(peak, np.shape(seconds))}
+        origin_index, origins = self._origins(fitted, datatype)
         return ComponentCost(
             compute_seconds=by_bound["compute"],
             memory_seconds=by_bound["memory"],
             network_seconds=by_bound["network"],
-            seconds=time.seconds,
+            seconds=seconds,
             floor_seconds=by_bound["floor"],
-            terms=time.terms,
-            band=expected_band(fit, size, time.seconds, doublings, borrowed=bool(fitted.borrowed_from)),
+            terms=terms,
+            band=expected_band(fit, kernel.shape[family.size], seconds, doublings, borrowed=bool(fitted.borrowed_from)),
             family=kernel.family,
             correlation=fit.correlation,
-            origins=self._origins(fitted, datatype),
-            origin_index=np.asarray(doublings > 0).astype(np.int8),
+            origins=origins,
+            origin_index=origin_index,
         )
 
-    def _origins(self, fitted: _Fitted, datatype: str) -> tuple[Origin, Origin]:
-        """Within the range that was observed, and outside it."""
+    def _origins(self, fitted: _Fitted, datatype: str) -> tuple[Any, tuple[Origin, ...]]:
+        """Which origin each point has, and all of them: within the range that was observed, and outside it."""
         fit = fitted.fit
         borrowed = f"borrowed from {fitted.borrowed_from}, " if fitted.borrowed_from else ""
-        beyond = [*outside_names(fit, fitted.kernel.shape), *(() if _is_observed(fit, datatype) else (datatype,))]
-        inside, outside = f"{borrowed}in range", f"{borrowed}outside range: {', '.join(beyond)}"
-        return self._origin(inside, fit.in_sample.rows), self._origin(outside, fit.in_sample.rows)
+        index, dimensions = outside_dimensions(fit, fitted.kernel.shape)
+        unseen = () if _is_observed(fit, datatype) else (datatype,)
+        beyond = [", ".join((*names, *unseen)) for names in dimensions]
+        matches = (f"{borrowed}outside range: {names}" if names else f"{borrowed}in range" for names in beyond)
+        return index, tuple(self._origin(match, fit.in_sample.rows) for match in matches)
 
     def _origin(self, match: str, samples: int) -> Origin:
         return Origin(self.name, self.calibration.revision, "calibrated", match, samples=samples)

@@ -7,7 +7,7 @@ how far off it was on those and on kernels it never saw, so that an estimate can
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -107,4 +107,9 @@ class CalibrationSet(Digested):
     @cached_property
     def revision(self) -> str:
         """Digest of everything that decides a cost."""
-        return digest({"machine": self.machine, "values": {name: fit.values for name, fit in self.families.items()}})
+        decides = {name: {field: getattr(fit, field) for field in _DECIDE} for name, fit in self.families.items()}
+        return digest({"machine": self.machine, "families": decides})
+
+
+_DECIDE: Final = ("values", "kernel", "link", "own_bytes", "ranges", "datatypes", "residuals", "correlation", "machine")
+"""Fields of a family's fit that its seconds or their band depend on."""

@@ -2,7 +2,8 @@
 
     band = seconds · e^(quantiles of ln(measured / estimate) · widening)
 
-Quantiles are those of the octave of size that the shape is of, or of the nearest that was held out. Widening is 1
+Quantiles are those of the octave of size that the shape is of, or of the last below it that was held out, or the first
+of all. Widening is 1
 within the range that was observed, half as much again for each doubling outside it, and twice that for parameters that
 were fitted to another family. Both factors are estimates.
 """
@@ -30,13 +31,18 @@ def doublings_outside(fit: FamilyFit, shape: Mapping[str, Any]) -> Any:
     return total
 
 
-def outside_names(fit: FamilyFit, shape: Mapping[str, Any]) -> tuple[str, ...]:
-    """Dimensions of which some point is outside the range that was observed."""
-    return tuple(
-        name
-        for name, (lowest, highest) in fit.ranges.items()
-        if np.min(shape[name]) < lowest or np.max(shape[name]) > highest
-    )
+def outside_dimensions(fit: FamilyFit, shape: Mapping[str, Any]) -> tuple[Any, tuple[tuple[str, ...], ...]]:
+    """Which dimensions are outside the range that was observed, point by point.
+
+    An int64 array of the points' shape, and for each number in it the names; none within the range.
+    """
+    code: Any = np.int64(0)
+    for bit, (name, (lowest, highest)) in enumerate(fit.ranges.items()):
+        size = np.asarray(shape[name])
+        code = code + ((size < lowest) | (size > highest)) * np.int64(1 << bit)
+    codes, index = np.unique(code, return_inverse=True)
+    names = (tuple(name for bit, name in enumerate(fit.ranges) if one >> bit & 1) for one in codes.tolist())
+    return index.reshape(np.shape(code)), tuple(names)
 
 
 def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band | None:
@@ -44,8 +50,9 @@ def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, bo
     if not fit.residuals:
         return None
     octaves = np.frexp(np.asarray(size, dtype=np.float64))[1] - 1
-    low, high = _quantiles(fit.residuals)
-    nearest = np.clip(octaves - fit.residuals[0].octave, 0, len(low) - 1)
+    residuals = sorted(fit.residuals, key=lambda one: one.octave)
+    low, high = _quantiles(residuals)
+    nearest = np.clip(octaves - residuals[0].octave, 0, len(low) - 1)
     widening = (1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
     # A band holds its own estimate, whatever the residuals lean to.
     below, above = np.minimum(low, 0.0)[nearest], np.maximum(high, 0.0)[nearest]
@@ -53,7 +60,7 @@ def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, bo
 
 
 def _quantiles(residuals: Sequence[OctaveResiduals]) -> tuple[Any, Any]:
-    """(low, high) of every octave from the first to the last; of the octave before where one is missing."""
+    """(low, high) of every octave from the first to the last, ascending; of the one before where one is missing."""
     found = {one.octave: one for one in residuals}
     last = residuals[0]
     low, high = [], []

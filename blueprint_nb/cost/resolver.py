@@ -9,7 +9,6 @@ that is an error. Where one provider covers everything its figures pass through 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,16 @@ from ..errors import InvalidInputError, UnsupportedError, shown
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 from .activity import Activity, ComponentActivity
-from .bands import Band
-from .block import ComponentCost, CostBlock
-from .origin import Origin
+from .block import CostBlock
+from .claims import merged
 from .provider import Claim, CostProvider, require_provider
-
-_TERMS = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
 
 
 class CostResolver(CostProvider):
     """A stack of providers; an element that is a sequence holds equals. Raises `InvalidInputError`, TypeError."""
 
     def __init__(self, stack: Sequence[CostProvider | Sequence[CostProvider]]) -> None:
-        places = [(one,) if isinstance(one, CostProvider) else tuple(one) for one in stack]
+        places = [tuple(one) if isinstance(one, (list, tuple)) else (one,) for one in stack]
         self._places = tuple(tuple(require_provider(one) for one in place) for place in places)
         names = [provider.name for place in self._places for provider in place]
         if not names:
@@ -55,27 +51,36 @@ class CostResolver(CostProvider):
         Raises `UnsupportedError` for a component that none covers, `InvalidInputError` for equal claims, and what the
         providers raise that are asked.
         """
-        found: list[ComponentCost | None] = [None] * len(activity.components)
-        covered: list[Any] = [False] * len(activity.components)
-        for place in self._places:
-            if all(np.all(mask) for mask in covered):
-                break
-            claims = [(one, one.claims(activity, system, network)) for one in place]
-            for index, component in enumerate(activity.components):
-                claim = _of_equals(component, [(one.name, claimed[index]) for one, claimed in claims], covered[index])
-                if claim is not None:
-                    found[index], covered[index] = _merged(found[index], covered[index], claim)
         costs = []
-        for component, cost, mask in zip(activity.components, found, covered, strict=True):
-            if cost is None or not np.all(mask):
+        for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
+            if claim is None or not np.all(claim.covers):
                 raise UnsupportedError(
                     component.component,
                     got=component.primitive,
                     rule=f"is covered by none of {self.name}",
                     next_step="Stack a provider behind them that covers it, such as peak-only.",
                 )
-            costs.append(cost)
+            costs.append(claim.cost)
         return CostBlock(activity, tuple(costs), provider=self.name, system_revision=system.revision)
+
+    def claims(
+        self, activity: Activity, system: SystemProfile, network: NetworkTierBinding
+    ) -> tuple[Claim | None, ...]:
+        """For each component what the first providers say that cover it; each provider is asked at most once.
+
+        Raises `InvalidInputError` for equal claims, and what the providers raise that are asked.
+        """
+        found: list[Claim | None] = [None] * len(activity.components)
+        for place in self._places:
+            if all(claim is not None and np.all(claim.covers) for claim in found):
+                break
+            said = [(one.name, one.claims(activity, system, network)) for one in place]
+            for index, component in enumerate(activity.components):
+                before = found[index]
+                done = before is not None and before.covers
+                claim = _of_equals(component, [(name, claims[index]) for name, claims in said], done)
+                found[index] = before if claim is None else merged(before, claim)
+        return tuple(found)
 
     def explanation(
         self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
@@ -87,54 +92,18 @@ class CostResolver(CostProvider):
 
 def _of_equals(component: ComponentActivity, claims: list[tuple[str, Claim | None]], done: Any) -> Claim | None:
     """The claim of one place in the stack. Raises `InvalidInputError` where two cover a row that nobody before did."""
-    made = [(name, claim) for name, claim in claims if claim is not None]
-    if not made:
-        return None
-    (first_name, merged), *others = made
-    for name, claim in others:
-        if np.any(np.logical_and(merged.covers, claim.covers) & ~np.asarray(done)):
+    found: Claim | None = None
+    claimants: list[str] = []
+    for name, claim in claims:
+        if claim is None:
+            continue
+        if found is not None and np.any(np.logical_and(found.covers, claim.covers) & ~np.asarray(done)):
             raise InvalidInputError(
                 component.component,
-                got=f"{first_name} and {name}",
+                got=f"{' and '.join([*claimants, name])}",
                 rule="is claimed by two providers of the same place in the stack",
-                next_step="Put one of them before the other.",
+                next_step="Put one of them before the other, or leave one out.",
             )
-        cost, covers = _merged(merged.cost, merged.covers, claim)
-        merged = Claim(cost, covers)
-    return merged
-
-
-def _merged(cost: ComponentCost | None, covered: Any, claim: Claim) -> tuple[ComponentCost, Any]:
-    """What stands, with the claim where nothing does."""
-    if cost is None or not np.any(covered):
-        return claim.cost, claim.covers
-    if np.all(covered):
-        return cost, covered
-    return _joined(cost, claim.cost, covered), np.logical_or(covered, claim.covers)
-
-
-def _joined(first: ComponentCost, second: ComponentCost, is_first: Any) -> ComponentCost:
-    def chosen(one: Any, other: Any) -> Any:
-        return np.where(is_first, one, other)
-
-    names = [*first.terms, *(name for name in second.terms if name not in first.terms)]
-    band = None
-    if first.band is not None and second.band is not None:
-        band = Band(
-            chosen(first.band.low_seconds, second.band.low_seconds),
-            chosen(first.band.high_seconds, second.band.high_seconds),
-        )
-    return replace(
-        first,
-        **{name: chosen(getattr(first, name), getattr(second, name)) for name in _TERMS},
-        terms={name: chosen(first.terms.get(name, np.nan), second.terms.get(name, np.nan)) for name in names},
-        band=band,
-        family=first.family or second.family,
-        correlation=max(first.correlation, second.correlation),
-        origins=(*_known(first.origins), *_known(second.origins)),
-        origin_index=chosen(first.origin_index, np.asarray(second.origin_index) + max(len(first.origins), 1)),
-    )
-
-
-def _known(origins: tuple[Origin, ...]) -> tuple[Origin, ...]:
-    return origins or (Origin("", "", "", ""),)
+        found = merged(found, claim)
+        claimants.append(name)
+    return found

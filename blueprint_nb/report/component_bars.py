@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..analysis import Estimate
 from ..analysis.composition import adds_terms, is_fitted
 from ..analysis.step import Step
-from ..cost import ComponentActivity, ComponentCost
+from ..cost import HOST_OVERHEAD, ComponentActivity, ComponentCost
 from ..ir import BoundPlan
 from ..units import format_seconds
 from .component_table import component_row
@@ -90,6 +90,9 @@ def _rounded(value: float) -> float:
 
 
 def _formulas(plan: BoundPlan, component: str) -> dict[str, str]:
-    task, work = plan.task(component)
-    lines = formula_lines(task, work, plan.template.datatype, plan.statistics)
+    """Of a task; none of the host's overhead, which no plan has."""
+    lines: dict[str, str] = {}
+    if component != HOST_OVERHEAD:
+        task, work = plan.task(component)
+        lines = formula_lines(task, work, plan.template.datatype, plan.statistics)
     return {f"{name}_formula": lines.get(name, "none") for name in QUANTITIES}

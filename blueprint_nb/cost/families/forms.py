@@ -11,10 +11,11 @@ from .collective import COLLECTIVES, Collective
 from .embedding import Embedding
 from .family import Family
 from .gemm import Gemm
+from .host import Host
 from .link import Link
 from .row_wise import ROW_WISE
 
-_PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *ROW_WISE, Embedding())}
+_PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *ROW_WISE, Embedding(), Host())}
 
 FAMILY_NAMES: Final = (*_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
 

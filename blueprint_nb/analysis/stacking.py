@@ -1,0 +1,89 @@
+"""What a user puts before a mode: figures of their own first, then what was measured on the very system.
+
+Observations name a device as their source does. Those count for a system whose calibrations were fitted to that device
+of that source, and those whose target is the system's own name; a what-if is a device that nobody measured.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..catalog import load_calibration, profiles_folder, read_record
+from ..cost import AssertedProvider, ExactEvidenceProvider, NoiseFloors, evidence_providers
+from ..errors import InvalidInputError, shown
+from ..evidence import PerformanceDatabase, checked
+from ..system import SystemProfile
+from .inputs import Stacked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    Evidence = PerformanceDatabase | pl.DataFrame | str | os.PathLike[str]
+    Asserted = str | os.PathLike[str] | Mapping[str, float]
+
+
+def stacked_before(
+    system: SystemProfile, evidence: Evidence | None = None, asserted: Asserted | None = None
+) -> tuple[Stacked, ...]:
+    """Whom to ask before the mode, in order: `asserted`, then every source of the `evidence`, which are equals.
+
+    Raises `InvalidInputError` for evidence of other systems, and as `PerformanceDatabase`, `evidence.checked` and
+    `AssertedProvider` do.
+    """
+    providers: list[AssertedProvider | ExactEvidenceProvider] = []
+    if asserted is not None:
+        providers.append(AssertedProvider(asserted))
+    if evidence is not None:
+        providers += evidence_providers(_of_system(evidence, system), _noise())
+    return tuple(Stacked(name=one.name, method=one.method, revision=one.revision, provider=one) for one in providers)
+
+
+def _of_system(evidence: object, system: SystemProfile) -> pl.DataFrame:
+    """The observations of `system`."""
+    import polars as pl
+
+    devices = sorted(_devices(system))
+    targets = [system.name, *(target for _, target in devices)]
+    database = _database(evidence)
+    frame = checked(evidence) if database is None else database.where(target=targets)
+    is_own = pl.col("target") == system.name
+    for source, target in devices:
+        is_own = is_own | ((pl.col("source") == source) & (pl.col("target") == target))
+    found = frame.filter(is_own)
+    if not len(found):
+        held = frame if database is None else database.observations
+        pairs = held.select("target", "source").unique().sort("target", "source").rows()
+        words = [f"of {target} from {source}" for source, target in devices]
+        raise InvalidInputError(
+            "evidence",
+            got=", ".join(f"{target} from {source}" for target, source in pairs[:8]) or "no observation",
+            rule=f"must hold observations {', '.join([*words, f'of the target {system.name}'])}",
+            next_step=f"Where one of them is this device, write {system.name} in its column target.",
+        )
+    return found
+
+
+def _database(evidence: object) -> PerformanceDatabase | None:
+    """A database, opened where it is a path; None for a frame."""
+    import polars as pl
+
+    if isinstance(evidence, PerformanceDatabase):
+        return evidence
+    if isinstance(evidence, (str, os.PathLike)):
+        return PerformanceDatabase(evidence)
+    if isinstance(evidence, pl.DataFrame):
+        return None
+    rule = "must be a PerformanceDatabase, the path of one, or a polars DataFrame of observations"
+    raise InvalidInputError("evidence", got=shown(evidence), rule=rule)
+
+
+def _devices(system: SystemProfile) -> set[tuple[str, str]]:
+    """(source, its name of the device) of the calibrations of `system`."""
+    sets: list[Any] = [load_calibration(name, system) for name in system.calibrations]
+    return {(one.source, one.target) for one in sets if one.target}
+
+
+def _noise() -> NoiseFloors:
+    return read_record(profiles_folder() / "noise_floors.json", NoiseFloors)

@@ -1,0 +1,53 @@
+"""Claims on one component, put together: what stands, and another where nothing does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from .bands import Band
+from .block import ComponentCost
+from .origin import Origin
+from .provider import Claim
+
+_SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
+
+
+def merged(first: Claim | None, second: Claim) -> Claim:
+    """The first where it covers a point, the second elsewhere; untouched where one of them alone counts."""
+    if first is None or not np.any(first.covers):
+        return second
+    if np.all(first.covers):
+        return first
+    return Claim(_joined(first.cost, second.cost, first.covers), np.logical_or(first.covers, second.covers))
+
+
+def _joined(first: ComponentCost, second: ComponentCost, is_first: Any) -> ComponentCost:
+    def chosen(one: Any, other: Any) -> Any:
+        return np.where(is_first, one, other)
+
+    names = [*first.terms, *(name for name in second.terms if name not in first.terms)]
+    band = None
+    if first.band is not None and second.band is not None:
+        band = Band(
+            chosen(first.band.low_seconds, second.band.low_seconds),
+            chosen(first.band.high_seconds, second.band.high_seconds),
+        )
+    # Wide enough for any number of origins: a provider's own index may be of one byte.
+    indices = [np.asarray(cost.origin_index).astype(np.int64) for cost in (first, second)]
+    return replace(
+        first,
+        **{name: chosen(getattr(first, name), getattr(second, name)) for name in _SECONDS},
+        terms={name: chosen(first.terms.get(name, np.nan), second.terms.get(name, np.nan)) for name in names},
+        band=band,
+        family=first.family or second.family,
+        correlation=max(first.correlation, second.correlation),
+        origins=(*_known(first.origins), *_known(second.origins)),
+        origin_index=chosen(indices[0], indices[1] + len(_known(first.origins))),
+    )
+
+
+def _known(origins: tuple[Origin, ...]) -> tuple[Origin, ...]:
+    return origins or (Origin("", "", "", ""),)
