@@ -99,12 +99,17 @@ def test_another_model_resets_what_it_can_not_have_and_says_so(explorer):
     assert explorer.estimate.inputs.model.name == "qwen2.5-7b"
 
 
-def test_a_datasheet_system_falls_back_to_peak_only_and_names_what_is_missing(explorer):
+def test_a_datasheet_system_takes_the_calibrated_mode_and_names_what_another_lacks(explorer):
     explorer.panel.system.dropdown.value = "h200_141g_sxm"
-    assert explorer.panel.mode.dropdown.options == ("peak-only",)
-    assert explorer.estimate.inputs.mode == "peak-only"
+    assert explorer.panel.mode.dropdown.options == ("peak-only", "calibrated")
+    assert explorer.estimate.inputs.mode == "calibrated"
     assert "has no measured efficiency (matrix.efficiency" in explorer.panel.mode.hint.value
-    assert "peak-only" in explorer.footer.value
+    assert "set to" not in explorer.panel.mode.hint.value
+
+
+def test_the_footer_says_of_peak_only_what_it_means(explorer):
+    explorer.panel.mode.dropdown.value = "peak-only"
+    assert "peak-only: everything at the peaks of the profile" in explorer.footer.value
 
 
 def test_what_does_not_fit_shows_the_smallest_fix():
@@ -231,7 +236,7 @@ def test_a_profile_that_can_not_be_read_leaves_the_controls_as_they_were(explore
 
 def test_a_hostile_name_is_escaped_everywhere(texts_of):
     model = load_model("llama-3.1-8b").model_copy(update={"name": HOSTILE})
-    system = load_system("h200_141g_sxm").model_copy(update={"name": HOSTILE})
+    system = load_system("h200_141g_sxm").model_copy(update={"name": HOSTILE, "calibrations": ()})
     explorer = Explorer(model=model, system=system)
     explorer.pin.value = True
     explorer.panel.prompt_tokens.box.value = 10**9
@@ -309,9 +314,10 @@ def test_charts_are_drawn_for_the_width_there_is(explorer):
 
 
 def test_a_mode_that_one_system_can_not_give_comes_back_with_the_next():
-    explorer = Explorer()
+    explorer = Explorer(mode="system-evidence")
     explorer._moved("system", "h200_141g_sxm")
-    assert explorer.state.mode == "peak-only"
+    assert explorer.state.mode == "calibrated"
+    assert "set to calibrated, system-evidence is not possible here" in explorer.panel.mode.hint.value
     explorer._moved("system", "h100_80g_nvl8")
     assert explorer.state.mode == "system-evidence"
     explorer._moved("mode", "peak-only")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blueprint_nb import load_model, load_system
+from blueprint_nb.analysis.providers import calibrations_of
 
 START = ExplorerState(
     model=load_model("llama-3.1-8b"),
@@ -19,6 +20,8 @@ START = ExplorerState(
     datatype="float16",
     mode="system-evidence",
 )
+H100 = load_system("h100_80g_sxm")
+CALIBRATED = START.with_value("system", H100).with_value("mode", "calibrated")
 ANY_COUNT = st.integers(min_value=-(10**6), max_value=10**7)
 
 
@@ -36,8 +39,34 @@ def test_another_model_takes_the_largest_legal_tp_below():
 
 def test_another_system_takes_a_mode_it_has_figures_for():
     settled = settle(START.with_value("system", load_system("b200")), "system")
-    assert settled.state.mode == "peak-only"
-    assert settled.notes == {"mode": "set to peak-only, system-evidence is not possible here"}
+    assert settled.state.mode == "calibrated"
+    assert settled.notes == {"mode": "set to calibrated, system-evidence is not possible here"}
+
+
+def test_a_mode_and_calibration_that_nobody_asked_for_are_the_systems_and_need_no_note():
+    settled = settle(START.with_value("system", H100).with_value("mode", None))
+    assert (settled.state.mode, settled.state.calibration) == ("calibrated", calibrations_of(H100)[0])
+    assert not settled.notes
+
+
+@pytest.mark.parametrize("calibration", [None, "vidur", "pooled"])
+def test_a_calibration_is_of_the_mode_calibrated_alone(calibration):
+    settled = settle(START.with_value("calibration", calibration))
+    assert settled.state.calibration is None
+    assert not settled.notes
+
+
+def test_a_calibration_that_a_system_has_stays():
+    settled = settle(CALIBRATED.with_value("calibration", "pooled"))
+    assert settled.state.calibration == "pooled"
+    assert not settled.notes
+
+
+def test_a_what_if_takes_the_pooled_calibration_in_place_of_the_one_asked_for():
+    faster = H100.with_overrides({"memory.bandwidth_gb_per_s": 4000})
+    settled = settle(CALIBRATED.with_value("calibration", "vidur").with_value("system", faster), "system")
+    assert settled.state.calibration == "pooled"
+    assert settled.notes == {"calibration": "set to pooled, vidur is not possible here"}
 
 
 def test_another_system_takes_a_datatype_it_has_a_peak_for():

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 from blueprint_nb import Estimate
 from blueprint_nb.analysis.step import step_of
-from blueprint_nb.report.component_table import component_table
+from blueprint_nb.report.component_table import ComponentRow, component_table
 from blueprint_nb.units import format_count, format_percent
 
 from .markup import table
 
-_HEADINGS = ("component", "seconds", "share", "times × each", "bound", "why")
-_TEXT_COLUMNS = (0, 4, 5)
+_HEADINGS = {
+    "component": "component",
+    "seconds": "seconds",
+    "band": "90 % band",
+    "share": "share",
+    "executions": "times × each",
+    "bound": "bound",
+    "why": "why",
+    "source": "source",
+}
+_WORDS = ("component", "bound", "why", "source")
 
 
 def components_html(estimate: Estimate, phase: str, most: int | None = None) -> str:
-    """The components of the prefill or of the last decode step in plan order; the `most` costly ones if given."""
+    """The components of the prefill or of the last decode step in plan order; the `most` costly ones if given.
+
+    A column that no row has anything to say in is left out; the pointer on a row gets its explanation.
+    """
     rows = component_table(estimate, phase)
     kept = range(len(rows)) if most is None else _costliest(estimate, phase, most)
-    cells = [astuple(rows[index]) for index in kept]
+    caption = _caption(estimate, phase, len(kept), len(rows))
+    return _rows_html(caption, [rows[index] for index in kept])
+
+
+def _rows_html(caption: str, rows: list[ComponentRow]) -> str:
+    names = [name for name in _HEADINGS if any(getattr(row, name) for row in rows)]
     return table(
-        _caption(estimate, phase, len(kept), len(rows)), _HEADINGS, cells, text_columns=_TEXT_COLUMNS, kind="components"
+        caption,
+        [_HEADINGS[name] for name in names],
+        [[getattr(row, name) for name in names] for row in rows],
+        text_columns=[names.index(name) for name in _WORDS if name in names],
+        column_names=names,
+        row_notes=[row.explanation for row in rows],
+        kind="components",
     )
 
 

@@ -37,10 +37,10 @@ from .verdict_bar import verdict_html
 class Explorer(ipywidgets.VBox):
     """Shows itself as the last expression of a cell.
 
-    Every argument but the last is a start value; `mode` None takes the best that the system has figures for.
-    `baselines` are measured profiles for the tab Error, which takes the first that fits model and system; None is the
-    slice that ships. Raises as `blueprint_nb.estimate` where the start is not legal; later on, controls offer what is
-    legal only.
+    Every argument but the last is a start value. `mode` and `calibration` None take each system's default, also those
+    of systems that are chosen later; others are kept wherever a system has them. `baselines` are measured profiles for
+    the tab Error, which takes the first that fits model and system; None is the slice that ships. Raises as
+    `blueprint_nb.estimate` where the start is not legal; later on, controls offer what is legal only.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Explorer(ipywidgets.VBox):
         generated_tokens: int = 128,
         datatype: str = "float16",
         mode: str | None = None,
+        calibration: str | None = None,
         tab: str = "Latency",
         baselines: Sequence[VidurProfileBaseline] | None = None,
     ) -> None:
@@ -70,11 +71,13 @@ class Explorer(ipywidgets.VBox):
             prompt_tokens=prompt_tokens,
             generated_tokens=generated_tokens,
             datatype=datatype,
-            mode=options_for(self._models.given, self._systems.given).mode.offered[-1] if mode is None else mode,
+            mode=options_for(self._models.given, self._systems.given).mode.default if mode is None else mode,
+            calibration=calibration,
         )
-        self._estimate, self._estimated = state.estimate(), state
-        self._wanted_mode = state.mode
+        self._estimate = state.estimate()
+        self._wanted: dict[str, str | None] = {"mode": mode, "calibration": calibration}
         self._settled = settle(state)
+        self._estimated = state if self._settled.notes else self.state
         self._recompute = Debounce(self._compute)
         super().__init__(self._make_parts(tab))
         self.add_class("bp-explorer")
@@ -125,10 +128,13 @@ class Explorer(ipywidgets.VBox):
             value = self._models.load(value)
         elif field == "system":
             value = self._systems.load(value)
-        elif field == "mode":
-            self._wanted_mode = value
-        # A mode that one system could not give comes back with the next that can.
-        return self.state.with_value(field, value).with_value("mode", self._wanted_mode)
+        elif field in self._wanted:
+            self._wanted[field] = value
+        # A mode or calibration that one system could not give comes back with the next that can.
+        state = self.state.with_value(field, value)
+        for wanted_field, wanted in self._wanted.items():
+            state = state.with_value(wanted_field, wanted)
+        return state
 
     def _compute(self) -> None:
         """Where this fails, the last good result stays, greyed, and the error stands below it."""
@@ -148,7 +154,7 @@ class Explorer(ipywidgets.VBox):
             self.remove_class("bp-stale")
 
     def _draw(self) -> None:
-        self.result.draw(self._estimate, self.pin.estimate)
+        self.result.draw(self._estimate, self.pin.beside(self._estimate))
         self.verdict.value = verdict_html(self._estimate.verdict)
         self.footer.value = footer_html(self._estimate)
         self.pin.compare(self._estimate)

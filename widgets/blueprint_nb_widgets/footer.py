@@ -13,6 +13,11 @@ _SCOPES = {
     False: "whole model, embedding to LM head: no sampling, host or queueing",
 }
 
+_MODES = {
+    "peak-only": "everything at the peaks of the profile",
+    "calibrated": "in each 90 % band lie nine of ten kernels that were kept out of the fit",
+}
+
 
 def footer_html(estimate: Estimate) -> str:
     """Digests of plan and system, kernels, scope."""
@@ -23,6 +28,6 @@ def footer_html(estimate: Estimate) -> str:
         f"{inputs.attention} attention",
         _SCOPES[inputs.model.is_reference],
     ]
-    if inputs.mode == "peak-only":
-        facts.append("peak-only: everything at the peaks of the profile")
+    if inputs.mode in _MODES:
+        facts.append(f"{inputs.mode}: {_MODES[inputs.mode]}")
     return '<div class="bp-footer">' + "".join(span("fact", fact) for fact in facts) + "</div>"

@@ -24,7 +24,7 @@ class LatencyTab(Tab):
     def draw(self, estimate: Estimate, look: Look) -> Drawing:
         """Where the only token comes from the prefill, its components stand alone."""
         shown = [one for one in (estimate, look.pinned) if one is not None and one.has_decode]
-        largest = max((float(one.decode_seconds.max()) for one in shown), default=0.0)
+        largest = max((_largest(one) for one in shown), default=0.0)
         chart = decode_latency_chart(
             estimate,
             pinned=look.pinned,
@@ -34,3 +34,9 @@ class LatencyTab(Tab):
         )
         phase = "decode" if estimate.has_decode else "prefill"
         return Drawing(chart, components_html(estimate, phase, _COSTLIEST))
+
+
+def _largest(estimate: Estimate) -> float:
+    """The longest step, or the upper end of its band."""
+    band = estimate.decode_band
+    return float((estimate.decode_seconds if band is None else band.high_seconds).max())

@@ -1,4 +1,4 @@
-"""What a model and a system allow: legal TP and PP, datatypes, cost modes; and in a line, why not the others.
+"""What a model and a system allow: legal TP and PP, datatypes, cost modes, calibrations; in a line, why no others.
 
 A control offers what is possible and nothing else, because ipywidgets can't disable one entry of a list. The rules
 are the engine's own.
@@ -6,14 +6,17 @@ are the engine's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from blueprint_nb import SystemProfile, TransformerModelSpec
 from blueprint_nb.analysis import stack_block
 from blueprint_nb.analysis.mapping_faults import MappingFault, mapping_faults
-from blueprint_nb.cost import MODES
+from blueprint_nb.analysis.providers import calibrations_of, default_mode
+from blueprint_nb.catalog import POOLED
+from blueprint_nb.cost import modes_of
+from blueprint_nb.cost.families.machine import missing_figures
 from blueprint_nb.mapping import NetworkTierBinding
 from blueprint_nb.workload import DATATYPES
 
@@ -24,6 +27,7 @@ MOST_SEQUENCES = 4096
 """Largest batch that the explorer offers."""
 
 _MOST_NAMED_FIGURES = 3
+_USUAL_DATATYPE = "float16"
 
 Value = TypeVar("Value")
 
@@ -34,6 +38,8 @@ class Choice(Generic[Value]):
 
     offered: tuple[Value, ...]
     reason: str
+    default: Value
+    """What is taken where nothing that is offered was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class Options:
     pipeline_parallel: Choice[int]
     datatype: Choice[str]
     mode: Choice[str]
+    calibration: Choice[str]
+    """Of the mode `calibrated`."""
     most_context_tokens: int
     """Prompt + generated − 1 may be at most this."""
 
@@ -58,6 +66,7 @@ def options_for(model: TransformerModelSpec, system: SystemProfile) -> Options:
         pipeline_parallel=_size("PP", blocks, faults),
         datatype=_datatype(system),
         mode=_mode(system),
+        calibration=_calibration(system),
         most_context_tokens=model.sequence_length,
     )
 
@@ -71,24 +80,43 @@ def ladder(most: int) -> tuple[int, ...]:
     return (*(stop for stop in stops if stop < most), most)
 
 
+def is_what_if(system: SystemProfile) -> bool:
+    """Whether some of its figures are those of `SystemProfile.with_overrides`."""
+    return "what-if" in system.sources.values()
+
+
 def _size(axis: str, most: int, faults: Iterable[MappingFault]) -> Choice[int]:
     met = [fault for fault in faults if fault.axis == axis]
     faulty = {size for fault in met for size in fault.sizes}
     legal = tuple(size for size in range(1, most + 1) if size not in faulty)
-    return Choice(legal, "; ".join(fault.text for fault in met))
+    return Choice(legal, "; ".join(fault.text for fault in met), legal[0])
 
 
 def _datatype(system: SystemProfile) -> Choice[str]:
-    missing = [name for name in DATATYPES if name not in system.datatypes]
+    offered = system.datatypes
+    missing = [name for name in DATATYPES if name not in offered]
     reason = f"{', '.join(missing)}: {system.name} has no peak for {'it' if len(missing) == 1 else 'them'}"
-    return Choice(system.datatypes, reason if missing else "")
+    default = next((name for name in offered if name == _USUAL_DATATYPE), next(iter(offered), _USUAL_DATATYPE))
+    return Choice(offered, reason if missing else "", default)
 
 
 def _mode(system: SystemProfile) -> Choice[str]:
-    missing = system.missing_efficiency
-    if not missing:
-        return Choice(tuple(MODES), "")
-    named = ", ".join(missing[:_MOST_NAMED_FIGURES])
-    more = len(missing) - _MOST_NAMED_FIGURES
-    rest = f" and {more} more" if more > 0 else ""
-    return Choice(("peak-only",), f"system-evidence: {system.name} has no measured efficiency ({named}{rest})")
+    offered, default = modes_of(system), default_mode(system)
+    reasons = {
+        "system-evidence": f"{system.name} has no measured efficiency ({_named(system.missing_efficiency)})",
+        "calibrated": f"{system.name} lacks {' and '.join(missing_figures(system))}",
+    }
+    reason = "; ".join(f"{mode}: {reasons[mode]}" for mode in reasons if mode not in offered)
+    return Choice(offered, reason, default if default in offered else offered[-1])
+
+
+def _named(figures: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    more = len(figures) - _MOST_NAMED_FIGURES
+    return ", ".join(figures[:_MOST_NAMED_FIGURES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _calibration(system: SystemProfile) -> Choice[str]:
+    offered = calibrations_of(system)
+    reason = f"{'What-if' if is_what_if(system) else 'Never measured'}: priced by the {POOLED} calibration"
+    return Choice(offered, "" if system.calibrations else reason, offered[0])

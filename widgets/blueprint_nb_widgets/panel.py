@@ -27,6 +27,7 @@ class Panel(ipywidgets.VBox):
         self.generated_tokens = NumberControl("generated_tokens", "Generated", "tokens made for each sequence", moved)
         self.datatype = NameControl("datatype", "Datatype", moved)
         self.mode = NameControl("mode", "Cost mode", moved)
+        self.calibration = NameControl("calibration", "Calibration", moved)
         super().__init__(
             (
                 self.model,
@@ -38,6 +39,7 @@ class Panel(ipywidgets.VBox):
                 self.generated_tokens,
                 self.datatype,
                 self.mode,
+                self.calibration,
             )
         )
         self.add_class("bp-controls")
@@ -49,10 +51,11 @@ class Panel(ipywidgets.VBox):
         self.system.show(self._systems, state.system.name)
         self._show_mapping(settled)
         self._show_request(settled)
-        for field in ("datatype", "mode"):
+        for field in ("datatype", "mode", "calibration"):
             choice, control = getattr(settled.options, field), getattr(self, field)
-            control.show(choice.offered, getattr(state, field))
+            control.show(choice.offered, getattr(state, field) or choice.default)
             control.show_hint(notes.get(field, ""), choice.reason)
+        self.calibration.layout.visibility = "visible" if state.calibration else "hidden"
 
     def _show_mapping(self, settled: Settled) -> None:
         for field in ("tensor_parallel", "pipeline_parallel"):

@@ -12,6 +12,7 @@ from blueprint_nb.analysis import RequestInputs
 from blueprint_nb.units import format_percent, format_seconds, three_digits
 
 from .markup import span
+from .pinned import Pinned
 
 _MANY_TIMES = 2
 
@@ -23,26 +24,45 @@ class Pin(ipywidgets.ToggleButton):
         super().__init__(description="Pin", tooltip="keep this result as a dashed line to compare with")
         self._current = current
         self._changed = changed
-        self.estimate: Estimate | None = None
+        self._pinned: Pinned | None = None
         self.line = ipywidgets.HTML()
         self.line.add_class("bp-pin-line")
         self.observe(self._toggle, "value")
 
-    def compare(self, estimate: Estimate) -> None:
-        """Says what is pinned, and how `estimate` differs from it."""
-        self.line.value = "" if self.estimate is None else _comparison(self.estimate, estimate)
+    def beside(self, now: Estimate) -> Estimate | None:
+        """What is pinned, priced so that it may stand beside `now`; None while nothing is, or where it can't."""
+        return None if self._pinned is None else self._pinned.beside(now)
+
+    def compare(self, now: Estimate) -> None:
+        """Says what is pinned, and how `now` differs from it."""
+        if self._pinned is None:
+            self.line.value = ""
+            return
+        kept, shown = self._pinned.estimate.inputs, self._pinned.beside(now)
+        self.line.value = _apart(kept, now.inputs) if shown is None else _comparison(kept, shown, now)
 
     def _toggle(self, change: Any) -> None:
-        self.estimate = self._current() if change["new"] else None
+        self._pinned = Pinned(self._current()) if change["new"] else None
         self.description = "Unpin" if change["new"] else "Pin"
         self._changed()
 
 
-def _comparison(pinned: Estimate, now: Estimate) -> str:
+def _comparison(kept: RequestInputs, pinned: Estimate, now: Estimate) -> str:
     what, before, after = _figures(pinned, now)
-    return span("pinned", f"Pinned: {_label(pinned.inputs)}: {what} {format_seconds(before)}.") + span(
+    again = "" if pinned.inputs == kept else f", not {_pricing(kept)}, so that both are priced alike"
+    return span("pinned", f"Pinned: {_label(pinned.inputs)}{again}: {what} {format_seconds(before)}.") + span(
         "now", f"Now {format_seconds(after)}, {_change(after / before)}."
     )
+
+
+def _apart(kept: RequestInputs, now: RequestInputs) -> str:
+    return span("pinned", f"Pinned: {_label(kept)}.") + span(
+        "now", f"Not compared, since this is {_pricing(now)}: choose the same to compare."
+    )
+
+
+def _pricing(inputs: RequestInputs) -> str:
+    return f"calibrated by {inputs.calibration}" if inputs.calibration else inputs.mode
 
 
 def _change(ratio: float) -> str:
@@ -65,5 +85,5 @@ def _label(inputs: RequestInputs) -> str:
     return (
         f"{inputs.model.name} on {inputs.system.name}, TP {mapping.tensor_parallel} × PP {mapping.pipeline_parallel}, "
         f"batch {request.batch_size:,}, {request.prompt_tokens:,} + {request.generated_tokens:,} tokens, "
-        f"{request.datatype}, {inputs.mode}"
+        f"{request.datatype}, {_pricing(inputs)}"
     )

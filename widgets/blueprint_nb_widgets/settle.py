@@ -25,7 +25,11 @@ def settle(state: ExplorerState, moved: str = "") -> Settled:
     for field in ("tensor_parallel", "pipeline_parallel"):
         state = _at_most(state, field, getattr(options, field), notes)
     for field in ("datatype", "mode"):
-        state = _first_offered(state, field, getattr(options, field), notes)
+        state = _offered(state, field, getattr(options, field), notes)
+    if state.mode == "calibrated":
+        state = _offered(state, "calibration", options.calibration, notes)
+    else:
+        state = state.with_value("calibration", None)
     state = _within(state, "batch_size", MOST_SEQUENCES, f"batches of up to {MOST_SEQUENCES:,} are offered", notes)
     return Settled(_settle_context(state, options.most_context_tokens, moved, notes), options, notes)
 
@@ -40,13 +44,14 @@ def _at_most(state: ExplorerState, field: str, choice: Choice[int], notes: dict[
     return state.with_value(field, fitting)
 
 
-def _first_offered(state: ExplorerState, field: str, choice: Choice[str], notes: dict[str, str]) -> ExplorerState:
+def _offered(state: ExplorerState, field: str, choice: Choice[str], notes: dict[str, str]) -> ExplorerState:
+    """What is wanted, or the default; that needs a note only where something else was wanted."""
     wanted = getattr(state, field)
     if wanted in choice.offered or not choice.offered:
         return state
-    instead = "float16" if "float16" in choice.offered else choice.offered[0]
-    notes[field] = f"set to {instead}, {wanted} is not possible here"
-    return state.with_value(field, instead)
+    if wanted is not None:
+        notes[field] = f"set to {choice.default}, {wanted} is not possible here"
+    return state.with_value(field, choice.default)
 
 
 def _settle_context(state: ExplorerState, most: int, moved: str, notes: dict[str, str]) -> ExplorerState:

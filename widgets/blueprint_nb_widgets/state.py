@@ -20,7 +20,10 @@ class ExplorerState:
     prompt_tokens: int
     generated_tokens: int
     datatype: str
-    mode: str
+    mode: str | None
+    """None is the system's default until the state is settled."""
+    calibration: str | None = None
+    """Of the mode `calibrated`; None is the system's default until the state is settled, and nothing in other modes."""
 
     def estimate(self) -> Estimate:
         """What the engine says about this point. Raises as `blueprint_nb.estimate`."""
