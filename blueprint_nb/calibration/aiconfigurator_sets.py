@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..catalog import load_system
-from ..cost.families import AttentionDecode, AttentionPrefill, Collective, Family, Gemm, link_of, machine_of
+from ..cost.families import AttentionDecode, AttentionPrefill, Collective, Family, Gemm, Machine, link_of, machine_of
 from ..errors import InvalidInputError, one_of
 from ..evidence.aiconfigurator import AiconfiguratorImporter, MeasuredTable
 from .fit import SEED
@@ -63,6 +63,7 @@ _ATTENTION_ROWS: Final = 1200
 _LONG_CONTEXT: Final = 32_768
 _HALVES: Final = ("float16", "bfloat16")
 _FLOAT8: Final = "float8"
+_FEW_ROWS: Final = 8
 _FLOAT8_K: Final = 1024
 """Shorter sums of 8-bit products are left out: their time is that of quantising the activations, and of writing 16-bit
 results, which the form has no terms for."""
@@ -136,9 +137,26 @@ def _gemm(target: str, rows: pl.DataFrame) -> Iterator[Study]:
         if is_float8:
             own = own.filter(pl.col("k") >= _FLOAT8_K)
         if len(own):
-            machine = machine_of(load_system(system_of(SOURCE, target)), _FLOAT8) if is_float8 else None
+            machine = machine_of(load_system(system_of(SOURCE, target)), str(own["datatype"][0]))
+            own = _from_memory(own, machine)
             splits = {"weight shapes out, 4 folds": list(folds(own, ["n", "k"], 4, SEED))}
-            yield Study(key, (Gemm(),), own, splits, machine=machine)
+            yield Study(key, (Gemm(),), own, splits, machine=machine if is_float8 else None)
+
+
+def _from_memory(rows: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    """Without weights that the profiler's repeats found in the cache, where a model's next layer does not.
+
+    They are known by octave of their bytes: few rows (m ≤ 8) take less than the memory needs for the weights alone, in
+    the median of that octave or of one of larger weights.
+    """
+    import polars as pl
+
+    size = pl.col("n") * pl.col("k") * machine.element_bytes
+    octave = size.log(2).floor()
+    few = rows.filter(pl.col("m") <= _FEW_ROWS).group_by(octave.alias("octave"))
+    speed = few.agg((size / pl.col("seconds")).median().alias("bytes_per_second"))
+    cached = speed.filter(pl.col("bytes_per_second") > machine.bytes_per_second)["octave"]
+    return rows if cached.is_empty() else rows.filter(octave > cached.max())
 
 
 def _attention(rows: pl.DataFrame) -> Iterator[Study]:

@@ -52,10 +52,11 @@ _GENERATIONS: Final[tuple[tuple[str, ...], ...]] = (("A100", "A40"), ("L40S", "H
 _ROWS: Final = 500
 """Of each sample that a fit sees."""
 
-_JUDGED_ROWS: Final = 3000
+_ATTENTION_ROWS: Final = 250
+_JUDGED_ROWS: Final = 1500
 """Of each sample that errors are told of, drawn with octaves balanced."""
 
-_KERNELS: Final = ("generic", "flash_attention_2", "flash_attention_3")
+_KERNELS: Final = ("flash_attention_2", "generic")
 """Forms of attention that are tried."""
 
 
@@ -200,7 +201,8 @@ def _part(
 def _values(form: Family, tables: Sequence[_Table]) -> dict[str, float]:
     samples = [table.sample for table in tables]
     starts = starts_of(form, samples)
-    found = fit(form, samples, starts=starts, pool=start_pool(form, START_STRENGTH), rows=_ROWS).values
+    rows = _ATTENTION_ROWS if isinstance(form, (AttentionDecode, AttentionPrefill)) else _ROWS
+    found = fit(form, samples, starts=starts, pool=start_pool(form, START_STRENGTH), rows=rows).values
     return {name: rounded(value) for name, value in found.items()}
 
 
