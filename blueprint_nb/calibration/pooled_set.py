@@ -8,7 +8,6 @@ that errs least on GPUs left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -92,17 +91,17 @@ class PooledFamily:
     @property
     def steps(self) -> int:
         """How often `pooled_set` tells its progress."""
-        gpus = {_gpu(study.rows, target) for study in self.studies for target in names(study.rows, "target")}
+        gpus = {_gpu(study, target) for study in self.studies for target in names(study.rows, "target")}
         return len(_forms(self.name)) * (len(gpus) + len(_GENERATIONS) - 1) + 1
 
 
 def pooled_families(studies: Iterable[Study]) -> list[PooledFamily]:
-    """Families of 16-bit kernels, of the studies of all sources; collectives within a box."""
+    """Families of 16-bit kernels, of the studies of all sources."""
     found: dict[str, list[Study]] = {}
     for study in studies:
         name, _, variant = study.key.partition(":")
-        name = name.partition("@")[0]
-        if not variant and not re.search("InfiniBand", study.key):
+        if not variant:
+            name = name.partition("@")[0]
             found.setdefault(name, []).append(study)
     return [PooledFamily(name, tuple(of_name)) for name, of_name in sorted(found.items())]
 
@@ -215,7 +214,7 @@ def _tables(study: Study, form: Family) -> list[_Table]:
     for target in names(study.rows, "target"):
         rows = of(study.rows, "target", target)
         over = Collective(form.name, study.link) if study.link else form
-        gpu = _gpu(study.rows, target)
+        gpu = _gpu(study, target)
         tables += [_Table(gpu, sample, rows) for sample in samples_of(rows, form, _always(over))]
     return tables
 
@@ -224,8 +223,11 @@ def _always(form: Family) -> FormOf:
     return lambda _: form
 
 
-def _gpu(rows: pl.DataFrame, target: str) -> str:
-    return _GPUS[system_of(str(rows["source"][0]), target)]
+def _gpu(study: Study, target: str) -> str:
+    """What is left out together; a network between boxes apart from that of the GPU's own box."""
+    system = load_system(system_of(str(study.rows["source"][0]), target))
+    across = study.key.endswith(f"@{system.network[-1].name}")
+    return f"{_GPUS[system.name]}, across boxes" if across else _GPUS[system.name]
 
 
 def _forms(name: str) -> list[Family]:
