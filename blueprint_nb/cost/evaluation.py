@@ -9,7 +9,7 @@ import numpy as np
 
 from .families import Family, KernelTime, Machine
 
-_ROWS: Final = 1024
+_ROWS: Final = 2048
 """Shapes at a time: with their alternatives a form then stays in the processor's cache."""
 
 

@@ -100,6 +100,18 @@ def test_what_a_run_of_decodes_leaves_out_never_wins(data, kernel, machine, batc
     np.testing.assert_array_equal(family.kernel_time(prepared, values).seconds, family.seconds(prepared, values))
 
 
+@given(data=st.data(), kernel=DECODE_KERNELS, machine=machines(), seed=st.integers(0, 2**32 - 1))
+def test_nor_does_what_a_run_of_growing_batches_and_queries_leaves_out(data, kernel, machine, seed):
+    family = AttentionDecode(kernel)
+    values = data.draw(values_of(family))
+    most = np.array([[90], [70], [5000]])
+    batch, queries, contexts = np.sort(np.random.default_rng(seed).integers(1, most, size=(3, 100)))
+    shape = arrays(family, **{**ATTENTION, "batch": batch, "query_tokens": queries, "context_tokens": contexts})
+    prepared = family.prepare(shape, machine)
+    assert len(prepared.knots.rows) == 8
+    np.testing.assert_array_equal(family.kernel_time(prepared, values).seconds, family.seconds(prepared, values))
+
+
 @given(data=st.data(), kernel=DECODE_KERNELS, contexts=SIZES)
 def test_a_decode_with_its_terms_takes_the_seconds_of_all_splits_whatever_the_order(data, kernel, contexts):
     family = AttentionDecode(kernel)
@@ -143,14 +155,14 @@ def test_shapes_that_are_one_are_asked_for_once():
 def test_a_run_ends_where_a_shape_shrinks_or_another_dimension_changes():
     growing = np.array([1, 2, 2, 3, 1, 2, 2, 9])
     other = np.array([5, 5, 5, 5, 5, 5, 6, 6])
-    found = knots(growing, [other])
+    found = knots([growing], [other])
     assert found.rows.tolist() == [0, 3, 4, 5, 6, 7]
     assert found.next.tolist() == [1, 1, 3, 3, 5, 5]
     assert found.below.tolist() == [0, 0, 0, 1, 2, 3, 4, 5]
 
 
 def test_a_long_run_has_a_knot_every_sixteen_rows_and_at_its_end():
-    found = knots(np.arange(40), [])
+    found = knots([np.arange(40)])
     assert found.rows.tolist() == [0, 16, 32, 39]
     assert found.next.tolist() == [1, 2, 3, 3]
     assert found.below[[0, 15, 16, 38, 39]].tolist() == [0, 0, 1, 2, 3]

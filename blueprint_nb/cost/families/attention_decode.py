@@ -60,9 +60,10 @@ class _Prepared:
     """Arrays of shape (rows, 1)."""
 
     work: Work
-    context_tokens: Any
+    growing: tuple[Any, ...]
+    """Batch, query tokens and context: time never falls as they grow, whatever the split."""
     others: tuple[Any, ...]
-    """The other dimensions."""
+    """Heads, KV heads and their size."""
     head_size: Any
     cache_fills: Any
     kv_seconds: Any
@@ -83,8 +84,8 @@ class _Prepared:
 
     @cached_property
     def knots(self) -> Knots:
-        """Time never falls as the context grows, whatever the split."""
-        return knots(self.context_tokens[:, 0], [one[:, 0] for one in self.others])
+        """Rows that decide which splits may win."""
+        return knots(*([one[:, 0] for one in columns] for columns in (self.growing, self.others)))
 
 
 class AttentionDecode(Family):
@@ -136,8 +137,8 @@ class AttentionDecode(Family):
         fills = np.full(kv_bytes.shape, np.inf) if self.cold_cache else (kv_bytes + query_bytes) / machine.l2_bytes
         return _Prepared(
             work=work,
-            context_tokens=context,
-            others=(batch, queries, heads, kv_heads, head_size),
+            growing=(batch, queries, context),
+            others=(heads, kv_heads, head_size),
             head_size=head_size,
             cache_fills=fills,
             kv_seconds=kv_bytes * tiles / machine.bytes_per_second,
@@ -219,15 +220,17 @@ def _that_may_win(
     if len(block) <= FEW:
         those = all_pairs(len(block), len(alternatives))
     else:
-        those = pairs(_may_win(prepared, side, block, memory, values), prepared.knots.below)
+        those = pairs(_may_win(prepared, side, alternatives, block, memory, values), prepared.knots.below)
     return those, prepared.work.at((those.row, 0)).grid(side, alternatives[those.alternative])
 
 
-def _may_win(prepared: _Prepared, side: Side, block: Any, memory: Any, values: Mapping[str, float]) -> Any:
-    """A mask of shape (knots, splits)."""
+def _may_win(
+    prepared: _Prepared, side: Side, alternatives: Any, block: Any, memory: Any, values: Mapping[str, float]
+) -> Any:
+    """Of each knot, which alternatives may be the quickest until the next, or the slowest: shape (knots, splits)."""
     rows, following = prepared.knots.rows, prepared.knots.next
-    work, alternatives = prepared.work.at(rows), prepared.work.alternatives(side)
-    seconds, _ = _of_splits(work.grid(side, alternatives), block[rows], memory[rows], values)
+    grid = prepared.work.at(rows).grid(side, alternatives)
+    seconds, _ = _of_splits(grid, block[rows], memory[rows], values)
     if side == "lower":
         return seconds <= seconds.min(axis=-1, keepdims=True)[following] * (1.0 + ROUNDING)
     return seconds[following] * (1.0 + ROUNDING) >= seconds.max(axis=-1, keepdims=True)

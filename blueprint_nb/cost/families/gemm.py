@@ -92,7 +92,7 @@ class _Prepared:
         m, n, k = self.shape
         if len(m) <= FEW:
             return all_pairs(len(m), _CONFIGURATIONS.shape[1])
-        at = knots(m, (n, k))
+        at = knots((m,), (n, k))
         found = _configurations([size[at.rows, None] for size in self.shape], self.machine, _CONFIGURATIONS)
         whole, split = _cubes(_terms(found, values), found)
         reduction = values["reduction_seconds"]

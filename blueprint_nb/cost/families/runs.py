@@ -1,6 +1,6 @@
-"""Runs of shapes that grow in one dimension, and which rows of a run decide what may win between them.
+"""Runs of shapes that grow, and which rows of a run decide what may win between them.
 
-No alternative of a form takes less time as that dimension grows. So one that takes longer at a row than the quickest
+No alternative of a form takes less time as these dimensions grow. So one that takes longer at a row than the quickest
 takes at a later row of its run is the quickest of no row between: leaving it out changes no bit of the result.
 """
 
@@ -34,11 +34,14 @@ class Knots:
     """Of each row the knot at it or before it: index into `rows`."""
 
 
-def knots(growing: Any, others: Sequence[Any]) -> Knots:
-    """Of dimensions as arrays of shape (rows,): in a run `growing` never falls and the `others` stay what they are."""
-    ends = np.append(growing[1:] < growing[:-1], True)
-    for other in others:
-        ends[:-1] |= other[1:] != other[:-1]
+def knots(growing: Sequence[Any], others: Sequence[Any] = ()) -> Knots:
+    """Of dimensions as arrays of shape (rows,): in a run no `growing` one falls and the `others` stay what they are."""
+    ends = np.zeros(len(growing[0]), dtype=np.bool_)
+    ends[-1] = True
+    for one in growing:
+        ends[:-1] |= one[1:] < one[:-1]
+    for one in others:
+        ends[:-1] |= one[1:] != one[:-1]
     starts = np.append(True, ends[:-1])
     run = np.cumsum(starts) - 1
     place = np.arange(len(ends)) - np.flatnonzero(starts)[run]
