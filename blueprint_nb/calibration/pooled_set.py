@@ -45,6 +45,9 @@ _GPUS: Final = {
 }
 """System to the GPU that it is of: what is left out together."""
 
+_ACROSS: Final = ", across boxes"
+"""Ends the name of what stands for a network between boxes: it is asked about, but parameters are of one box."""
+
 _GENERATIONS: Final[tuple[tuple[str, ...], ...]] = (("A100", "A40"), ("L40S", "H100", "H200"), ("B200",))
 """By year: Ampere; Ada and Hopper; Blackwell."""
 
@@ -115,7 +118,9 @@ def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> Calibrat
 
     if not families:
         raise nothing_to_fit()
-    rows = pl.concat([study.rows.select(SOURCE_KEY).unique() for family in families for study in family.studies])
+    studies = [study for family in families for study in family.studies]
+    rows = pl.concat([study.rows.select(SOURCE_KEY).unique() for study in studies])
+    models = {name for study in studies for name in names(study.rows, "model") if name}
     return CalibrationSet(
         name=NAME,
         target="",
@@ -124,6 +129,7 @@ def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> Calibrat
         source_revision=", ".join(names(rows, "source_revision")),
         software=", ".join(names(rows, "software")),
         software_version=", ".join(name for name in names(rows, "software_version") if name),
+        models=tuple(sorted(models)),
         seed=SEED,
         optimiser=OPTIMISER,
         families={family.name: _family_fit(family, progress) for family in families},
@@ -133,19 +139,19 @@ def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> Calibrat
 def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
     candidates = [_candidate(family, form, progress) for form in _forms(family.name)]
     best = min(candidates, key=_unseen_error)
-    samples = [table.sample for table in best.tables]
-    values = _values(best.form, best.tables)
+    tables = [table for table in best.tables if not table.gpu.endswith(_ACROSS)] or list(best.tables)
+    values = _values(best.form, tables)
     progress(f"{family.name}, all GPUs")
-    seen = Judged.joined([_judged(best.form, table, values, 0) for table in best.tables])
+    seen = Judged.joined([_judged(best.form, table, values, 0) for table in tables])
     unseen = best.held_out.get(HELD_OUT_GPU)
     residuals = None if unseen is None else held_out_residuals(unseen, seen)
     import polars as pl
 
-    rows = pl.concat([table.rows for table in best.tables])
+    rows = pl.concat([table.rows for table in tables])
     return FamilyFit(
         values=values,
         kernel=getattr(best.form, "kernel", ""),
-        ranges=ranges(samples, best.form),
+        ranges=ranges([table.sample for table in tables], best.form),
         datatypes=tuple(names(rows, "datatype")),
         observations_digest=digest(rows),
         in_sample=error_figures(seen),
@@ -227,7 +233,7 @@ def _gpu(study: Study, target: str) -> str:
     """What is left out together; a network between boxes apart from that of the GPU's own box."""
     system = load_system(system_of(str(study.rows["source"][0]), target))
     across = study.key.endswith(f"@{system.network[-1].name}")
-    return f"{_GPUS[system.name]}, across boxes" if across else _GPUS[system.name]
+    return f"{_GPUS[system.name]}{_ACROSS}" if across else _GPUS[system.name]
 
 
 def _forms(name: str) -> list[Family]:
