@@ -10,7 +10,7 @@ from architectures import decoder, planned
 import blueprint_nb as bp
 from blueprint_nb.analysis import PhaseEstimate, estimate_inference_phase
 from blueprint_nb.catalog import system_names
-from blueprint_nb.cost import MODES, AnalyticalProvider
+from blueprint_nb.cost import ANALYTICAL_MODES, AnalyticalProvider
 from blueprint_nb.errors import InvalidInputError, UnknownNameError, UnsupportedError
 from blueprint_nb.mapping import NetworkTierBinding
 from blueprint_nb.workload import WorkloadBinding
@@ -56,7 +56,7 @@ def test_one_missing_curve_is_enough_to_refuse() -> None:
 
 def test_float8_is_refused_where_there_is_no_such_peak() -> None:
     assert price("h100_80g_nvl8", datatype="float8").seconds > 0
-    for mode in MODES:
+    for mode in ANALYTICAL_MODES:
         with pytest.raises(UnsupportedError) as caught:
             price("a100_80g", mode=mode, datatype="float8")
         assert str(caught.value) == (

@@ -75,8 +75,16 @@ ESTIMATE_MESSAGES: list[tuple[dict[str, Any], str]] = [
         {"datatype": "float8"},
         "a100_80g.matrix.float8_tflop_per_s is not in this profile, so float8 can't be costed on it. It has float16.",
     ),
-    ({"mode": "peak"}, "mode must be peak-only or system-evidence. Got 'peak'. Did you mean peak-only?"),
-    ({"mode": None}, "mode must be peak-only or system-evidence. Got None."),
+    ({"mode": "peak"}, "mode must be calibrated, peak-only or system-evidence. Got 'peak'. Did you mean peak-only?"),
+    ({"mode": 7}, "mode must be calibrated, peak-only or system-evidence. Got 7."),
+    (
+        {"calibration": "vidur"},
+        "calibration belongs to mode='calibrated', not to 'system-evidence'. Got 'vidur'. Leave one of them out.",
+    ),
+    (
+        {"mode": "calibrated", "calibration": "vllm"},
+        "calibration must be pooled or vidur. Got 'vllm'.",
+    ),
     ({"attention": "flsh"}, "attention must be flash, paged or unfused. Got 'flsh'. Did you mean flash?"),
 ]  # fmt: skip
 
@@ -94,7 +102,7 @@ def test_an_estimate_refuses_what_it_can_not_mean(arguments: dict[str, Any], mes
 
 def test_a_system_without_curves_says_what_it_lacks_and_what_works() -> None:
     with pytest.raises(BlueprintError) as caught:
-        bp.estimate("phi-2", "mi300x_192g")
+        bp.estimate("phi-2", "mi300x_192g", mode="system-evidence")
     assert str(caught.value).startswith(
         "mode needs efficiencies that nobody measured for mi300x_192g: matrix.efficiency"
     )

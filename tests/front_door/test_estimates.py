@@ -47,7 +47,17 @@ COMPONENT_SCHEMA = {
     "compute_seconds": pl.Float64,
     "memory_seconds": pl.Float64,
     "network_seconds": pl.Float64,
+    "floor_seconds": pl.Float64,
     "bound": pl.String,
+    "low_seconds": pl.Float64,
+    "high_seconds": pl.Float64,
+    "provider": pl.String,
+    "revision": pl.String,
+    "method": pl.String,
+    "match": pl.String,
+    "records": pl.String,
+    "samples": pl.Int64,
+    "spread_seconds": pl.Float64,
 }
 
 
@@ -252,9 +262,9 @@ def test_models_and_systems_are_listed_with_their_sizes() -> None:
     assert len(models) == 16
     row = systems.row(by_predicate=pl.col("name") == "a100_80g", named=True)
     assert (row["memory_gib"], row["bandwidth_gb_per_s"], row["float16_tflop_per_s"]) == (80, 2048, 312)
-    assert row["modes"] == "peak-only, system-evidence"
+    assert (row["modes"], row["calibrations"]) == ("peak-only, system-evidence, calibrated", "vidur, pooled")
     assert len(systems) == 10
-    assert systems.filter(pl.col("kind") == "datasheet")["modes"].unique().to_list() == ["peak-only"]
+    assert systems.filter(pl.col("kind") == "datasheet")["modes"].unique().to_list() == ["peak-only, calibrated"]
 
 
 def test_an_estimate_can_not_be_changed() -> None:

@@ -1,0 +1,226 @@
+"""Who prices in which mode, and what a user may put before it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import blueprint_nb as bp
+from blueprint_nb.analysis import RequestInputs, estimate_request
+from blueprint_nb.analysis.providers import calibrations_of, default_mode, provider_for, provider_of
+from blueprint_nb.catalog import load_calibration, system_names
+from blueprint_nb.errors import BlueprintError, InvalidInputError, UnsupportedError
+from blueprint_nb.evidence import PerformanceDatabase, observation_frame
+
+SYSTEM = "a100_80g_pcie"
+SHORT = {"batch_size": 2, "prompt_tokens": 100, "generated_tokens": 4}
+
+
+def measured(target: str = "a100", **changes: Any) -> pl.DataFrame:
+    """The QKV projection of phi-2 in a decode step of two sequences."""
+    base = {
+        "target": target, "family": "gemm", "component": "op", "datatype": "float16", "software": "vidur",
+        "seconds": 1e-5, "source": "vidur", "source_revision": "r1", "file_sha256": "0" * 64, "licence": "MIT",
+        "m": 2, "n": 3 * 2560, "k": 2560,
+    }  # fmt: skip
+    return observation_frame({"record": ["mlp.csv:2"]}, **{**base, **changes})
+
+
+def estimate(system: str | bp.SystemProfile = SYSTEM, **arguments: Any) -> bp.Estimate:
+    return bp.estimate("phi-2", system, **{**SHORT, **arguments})
+
+
+def component(est: bp.Estimate, name: str, phase: str = "decode") -> dict[str, Any]:
+    rows = est.components.filter((pl.col("component") == name) & (pl.col("phase") == phase))
+    return rows.row(0, named=True)
+
+
+def test_the_default_mode_is_calibrated_but_for_the_reference_presets() -> None:
+    modes = {name: default_mode(bp.load_system(name)) for name in system_names()}
+    assert {name for name, mode in modes.items() if mode == "system-evidence"} == {"a100_80g", "h100_80g_nvl8"}
+    assert set(modes.values()) == {"calibrated", "system-evidence"}
+    bare = bp.load_system(SYSTEM).model_copy(update={"compute_units": None, "calibrations": ()})
+    assert default_mode(bare) == "system-evidence"
+
+
+def test_a_what_if_is_priced_by_the_pooled_calibration_alone() -> None:
+    what_if = bp.load_system(SYSTEM).with_overrides({"memory.bandwidth_gb_per_s": 3000})
+    assert calibrations_of(what_if) == ("pooled",)
+    est = estimate(what_if)
+    assert (est.inputs.mode, est.inputs.calibration) == ("calibrated", "pooled")
+    assert est.components["provider"].unique().to_list() == ["calibrated:pooled"]
+
+
+def test_the_named_calibration_is_asked_first_and_the_pooled_one_last() -> None:
+    system = bp.load_system("h100_80g_sxm")
+    names = calibrations_of(system)
+    for name in names:
+        others = [one for one in names if one != name]
+        assert provider_of(system, "calibrated", name).name == " → ".join(
+            f"calibrated:{one}" for one in (name, *others)
+        )
+
+
+def test_asserted_seconds_come_before_evidence_and_both_before_the_mode() -> None:
+    est = estimate(evidence=measured(), asserted={"mlp_up": 7e-5})
+    qkv, up, core = (component(est, name) for name in ("qkv_projection", "mlp_up", "attention_core"))
+    assert (qkv["method"], qkv["seconds"], qkv["records"], qkv["samples"]) == ("exact-evidence", 1e-5, "mlp.csv:2", 1)
+    assert (up["method"], up["seconds"]) == ("user-asserted", 7e-5)
+    assert core["method"] == "calibrated"
+    assert component(est, "qkv_projection", "prefill")["method"] == "calibrated"
+    over = estimate(evidence=measured(), asserted={"qkv_projection": 7e-5})
+    assert component(over, "qkv_projection")["method"] == "user-asserted"
+
+
+@pytest.mark.parametrize("mode", ["peak-only", "calibrated"])
+def test_what_is_stacked_changes_nothing_else(mode: str) -> None:
+    plain, stacked = estimate(mode=mode), estimate(mode=mode, asserted={"attention_core": 45e-6})
+    rest = [
+        est.components.filter(pl.col("component") != "attention_core").drop("provider", "revision")
+        for est in (plain, stacked)
+    ]
+    assert rest[0].equals(rest[1])
+    core = stacked.components.filter(pl.col("component") == "attention_core")
+    assert core["seconds"].unique().to_list() == [45e-6]
+
+
+def test_inputs_and_json_record_what_was_stacked_by_name_and_revision() -> None:
+    est = estimate(evidence=measured(), asserted={"mlp_up": 7e-5})
+    recorded = json.loads(est.to_json())["inputs"]["stacked"]
+    assert [(one["name"], one["method"]) for one in recorded] == [
+        ("user-asserted:mlp_up", "user-asserted"),
+        ("exact-evidence:vidur from vidur r1", "exact-evidence"),
+    ]
+    assert {row["revision"] for row in recorded} < set(est.components["revision"])
+    assert all(set(one) == {"name", "method", "revision"} for one in recorded)
+
+
+def test_the_same_request_is_priced_alike_again_and_on_other_mappings() -> None:
+    est = estimate(evidence=measured(), asserted={"mlp_up": 7e-5})
+    assert estimate_request(est.inputs).to_json() == est.to_json()
+    assert provider_for(est.inputs).name.startswith("user-asserted:mlp_up → exact-evidence:vidur from vidur r1 → ")
+    wider = est.inputs.model_copy(update={"mapping": est.inputs.mapping.model_copy(update={"tensor_parallel": 2})})
+    assert component(estimate_request(wider), "mlp_up")["method"] == "user-asserted"
+
+
+def test_inputs_from_a_file_can_not_price_with_what_they_only_name() -> None:
+    est = estimate(asserted={"mlp_up": 7e-5})
+    saved = RequestInputs(**json.loads(est.to_json())["inputs"])
+    with pytest.raises(InvalidInputError) as caught:
+        estimate_request(saved)
+    assert str(caught.value) == (
+        "stacked can't be priced with: its figures are not in what was saved. Got user-asserted:mlp_up. "
+        "Give evidence= or asserted= again."
+    )
+
+
+def test_digests_are_what_they_were_where_nothing_is_stacked() -> None:
+    plain = estimate(mode="peak-only")
+    assert json.loads(plain.to_json())["inputs"]["stacked"] == []
+    content = plain.inputs.model_dump()
+    assert RequestInputs(**content) == plain.inputs
+    stacked = estimate(mode="peak-only", asserted={"mlp_up": 7e-5})
+    assert json.loads(stacked.to_json())["digests"] == json.loads(plain.to_json())["digests"]
+
+
+def test_evidence_may_be_a_database_its_folder_or_a_frame(tmp_path: Path) -> None:
+    database = PerformanceDatabase.create(tmp_path / "db").add(measured())
+    frames = [
+        estimate(evidence=one).components for one in (database, tmp_path / "db", str(tmp_path / "db"), measured())
+    ]
+    assert all(frame.equals(frames[0]) for frame in frames)
+    assert "exact-evidence" in set(frames[0]["method"])
+
+
+def test_evidence_counts_for_the_device_that_a_calibration_was_fitted_to_or_by_the_system_s_name() -> None:
+    source = load_calibration("vidur", bp.load_system(SYSTEM))
+    assert (source.source, source.target) == ("vidur", "a100")
+    own = measured(SYSTEM, source="mine", software="mine")
+    assert component(estimate(evidence=own), "qkv_projection")["method"] == "exact-evidence"
+    for other in (measured("h100"), measured(source="mine")):
+        with pytest.raises(InvalidInputError) as caught:
+            estimate(evidence=other)
+        assert str(caught.value).startswith(
+            "evidence must hold observations of a100 from vidur, of the target a100_80g_pcie. Got "
+        )
+        assert str(caught.value).endswith("Where one of them is this device, write a100_80g_pcie in its column target.")
+
+
+def test_a_what_if_has_no_evidence_but_its_own() -> None:
+    what_if = bp.load_system(SYSTEM).with_overrides({"memory.bandwidth_gb_per_s": 3000})
+    with pytest.raises(InvalidInputError, match="must hold observations of the target a100_80g_pcie"):
+        estimate(what_if, evidence=measured())
+
+
+def test_two_software_versions_of_one_shape_are_an_error_until_one_is_left_out() -> None:
+    both = pl.concat([measured(software_version="1"), measured(software_version="2", seconds=2e-5)])
+    with pytest.raises(
+        InvalidInputError, match=r"exact-evidence:vidur 1 from vidur r1 and exact-evidence:vidur 2 from"
+    ):
+        estimate(evidence=both)
+    one = estimate(evidence=both.filter(pl.col("software_version") == "2"))
+    assert component(one, "qkv_projection")["seconds"] == 2e-5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"evidence": 7},
+            "evidence must be a PerformanceDatabase, the path of one, or a polars DataFrame of observations. Got 7.",
+        ),
+        ({"evidence": pl.DataFrame({"a": [1]})}, "observations, column a is no column of the table. Leave it out."),
+        ({"host_overhead": 1}, "host_overhead must be true or false. Got 1."),
+    ],
+)
+def test_what_can_not_be_stacked_is_refused(arguments: dict[str, Any], message: str) -> None:
+    for call in (estimate, lambda **given: bp.sweep("phi-2", SYSTEM, **given)):
+        with pytest.raises(BlueprintError) as caught:
+            call(**arguments)
+        assert str(caught.value) == message
+
+
+def test_a_sweep_stacks_as_an_estimate_does() -> None:
+    given = {"evidence": measured(), "asserted": {"mlp_up": 7e-5, "host_overhead": 3e-3}, "host_overhead": True}
+    swept = bp.sweep("phi-2", SYSTEM, batch_size=[1, 2], context_tokens=101, by_component=True, **given)
+    est = estimate(**given).components.filter((pl.col("phase") == "decode") & (pl.col("context_tokens") == 101))
+    same = ["component", "seconds", "low_seconds", "high_seconds", "provider", "method", "match", "records"]
+    assert swept.filter(pl.col("batch_size") == 2).select(same).equals(est.select(same))
+    methods = dict(swept.filter(pl.col("component") == "qkv_projection").select("batch_size", "method").rows())
+    assert methods == {1: "calibrated", 2: "exact-evidence"}
+
+
+def test_host_overhead_is_off_unless_it_is_asked_for() -> None:
+    assert "host_overhead" not in set(estimate().components["component"])
+
+
+@pytest.mark.parametrize("mode", ["peak-only", "calibrated"])
+def test_host_overhead_is_a_component_of_each_step_and_part_of_its_seconds(mode: str) -> None:
+    plain = estimate(mode=mode)
+    est = estimate(mode=mode, host_overhead=True, asserted={"host_overhead": 3e-3})
+    row = component(est, "host_overhead")
+    assert (row["seconds"], row["count"], row["bound"], row["source_layer"]) == (3e-3, 1, "floor", "host")
+    assert est.prefill_seconds == pytest.approx(plain.prefill_seconds + 3e-3)
+    assert est.decode_seconds == pytest.approx(plain.decode_seconds + 3e-3)
+    sums = est.components.group_by("phase", "context_tokens", maintain_order=True).agg(
+        (pl.col("seconds") * pl.col("count")).sum()
+    )
+    assert sums["seconds"].to_list() == pytest.approx([est.prefill_seconds, *est.decode_seconds])
+    assert est.decode["stack_seconds"].equals(plain.decode["stack_seconds"])
+    assert json.loads(est.to_json())["inputs"]["host_overhead"] is True
+
+
+def test_host_overhead_without_parameters_is_refused_and_says_what_to_do() -> None:
+    what_if = bp.load_system("b200")
+    if any("host" in load_calibration(name, what_if).families for name in calibrations_of(what_if)):
+        pytest.skip("A calibration of the B200 prices the host.")
+    with pytest.raises(UnsupportedError) as caught:
+        estimate(what_if, host_overhead=True)
+    assert str(caught.value) == (
+        f"host_overhead has no parameters in any calibration of b200: {', '.join(calibrations_of(what_if))}. Got True. "
+        "Leave it out, or give the seconds of a step: asserted={'host_overhead': 0.005}."
+    )
