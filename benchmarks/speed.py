@@ -1,7 +1,8 @@
 """Speed and memory of the engine on this machine, in one run: on one core where that can be chosen, on one thread.
 
-Every time is the best of several after a warm-up, since on a shared machine only the fastest run is about the code;
-imports, which a user meets cold, are the median of fresh processes. Run by hand: `python benchmarks/speed.py`.
+Every time is the processor's, and the best of several after a warm-up, since on a shared machine only that is about the
+code; imports, which a user meets cold, are the median of fresh processes, by the clock on the wall. Run by hand:
+`python benchmarks/speed.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,7 +26,13 @@ MAPPINGS: dict[str, Any] = {"tensor_parallel": [1, 2, 4, 8], "pipeline_parallel"
 BATCHES = 50
 STEPS = 4_095
 
+CALIBRATED_SYSTEM = "h100_80g_sxm"
+DECODE: dict[str, Any] = {"phase": "decode", "batch_size": [1, 8], "context_tokens": list(range(1, 50_001))}
+PREFILL: dict[str, Any] = {"phase": "prefill", "batch_size": 1, "context_tokens": list(range(1, 20_001))}
+
 TARGET_POINTS_PER_SECOND = 200_000
+TARGET_CONTEXTS_PER_SECOND = 100_000
+TARGET_SHAPES_PER_SECOND = 20_000
 TARGET_RATIO = 300
 TARGET_IMPORT_SECONDS = 0.5
 
@@ -65,10 +72,11 @@ def main() -> None:
     points = parser.parse_args().points
     cores = _on_one_core()
     print(f"Python {platform.python_version()}, {platform.machine()}, {cores}, one thread")
-    print(f"{MODEL} on {SYSTEM}, float16, system-evidence\n")
+    print(f"{MODEL} on {SYSTEM}, float16, system-evidence; calibrated on {CALIBRATED_SYSTEM}\n")
     _print("", "measured", "target")
     _sweeps()
     _request()
+    _calibrated()
     _imports()
     _memory(points)
 
@@ -93,7 +101,7 @@ def _axes(points: int) -> dict[str, Any]:
 
 def _count(axes: dict[str, Any]) -> int:
     """Points that the axes span."""
-    return math.prod(len(axis) for axis in axes.values())
+    return math.prod(len(axis) for axis in axes.values() if isinstance(axis, list))
 
 
 def _sweeps() -> None:
@@ -107,6 +115,30 @@ def _sweeps() -> None:
     seconds = _best(lambda: bp.sweep(MODEL, SYSTEM, **axes, by_component=True))
     _print("sweep, 20,000 points as a long table by component", f"{20_000 / seconds:,.0f} points/s")
     _print("", f"{rows / seconds:,.0f} rows/s")
+
+
+def _calibrated() -> None:
+    """Components with their bands; every prefill point brings GEMM shapes that no other has."""
+    rows = ((DECODE, "decode contexts", TARGET_CONTEXTS_PER_SECOND), (PREFILL, "prefills", TARGET_SHAPES_PER_SECOND))
+    for axes, name, target in rows:
+        points = _count(axes)
+        table, by_point, peak = (
+            _sweep_seconds(axes, **options)
+            for options in (
+                {"mode": "calibrated", "by_component": True},
+                {"mode": "calibrated"},
+                {"mode": "peak-only", "by_component": True},
+            )
+        )
+        _print(f"calibrated, {points:,} {name} by component", f"{points / table:,.0f} points/s", f"{target:,} points/s")
+        _print("  without the long table", f"{points / by_point:,.0f} points/s")
+        _print("  long table / that of peak-only", f"{table / peak:.1f}")
+
+
+def _sweep_seconds(axes: dict[str, Any], **options: Any) -> float:
+    import blueprint_nb as bp
+
+    return _best(lambda: bp.sweep(MODEL, CALIBRATED_SYSTEM, **axes, **options), 3)
 
 
 def _request() -> None:
@@ -157,13 +189,13 @@ def _memory(points: int) -> None:
 
 
 def _best(work: Callable[[], object], times: int = 5) -> float:
-    """Seconds of the fastest of several runs, after one that is not counted."""
+    """Processor seconds of the fastest of several runs, after one that is not counted."""
     work()
     seconds = []
     for _ in range(times):
-        start = perf_counter()
+        start = process_time()
         work()
-        seconds.append(perf_counter() - start)
+        seconds.append(process_time() - start)
     return min(seconds)
 
 
