@@ -57,7 +57,7 @@ class ExactEvidenceProvider(CostProvider):
         words = f"{software} {version}".strip()
         self.name = f"exact-evidence:{words} from {source} {source_revision}" + (f", {kernel}" if kernel else "")
         self.revision = _digest(kept)
-        self._inside, self._across = _Records(_inside(kept), noise), _Records(_across(kept), noise)
+        self._inside, self._across = (_Records(rows, noise, self.target) for rows in (_inside(kept), _across(kept)))
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Of a block that was measured from end to end. Raises `InvalidInputError` for any other."""
@@ -132,19 +132,18 @@ def evidence_providers(observations: pl.DataFrame, noise: NoiseFloors) -> tuple[
 
 
 class _Records:
-    """The distinct shapes of some observations, each with the median of its records."""
+    """The distinct shapes of some observations of one device, each with the median of its records."""
 
-    def __init__(self, observations: pl.DataFrame, noise: NoiseFloors) -> None:
+    def __init__(self, observations: pl.DataFrame, noise: NoiseFloors, target: str) -> None:
         import polars as pl
 
         entries: list[tuple[str, str, tuple[int, ...]]] = []
         figures = []
         for family in observations["family"].unique().sort().to_list():
-            keys = ["target", "datatype", *DIMENSIONS[family]]
+            keys = ["datatype", *DIMENSIONS[family]]
             rows = observations.filter(pl.col("family") == family).group_by(keys).agg(*_figures()).sort(keys)
-            entries += [(family, datatype, tuple(shape)) for _, datatype, *shape in rows.select(keys).iter_rows()]
-            widths = [noise.half_width(target, family) for target in rows["target"]]
-            figures.append(rows.with_columns(pl.Series("noise", widths)).drop(keys))
+            entries += [(family, datatype, tuple(shape)) for datatype, *shape in rows.select(keys).iter_rows()]
+            figures.append(rows.with_columns(pl.lit(noise.half_width(target, family)).alias("noise")).drop(keys))
         self.table = ShapeTable.of(entries)
         whole = pl.concat(figures) if figures else None
         self.seconds = np.zeros(0) if whole is None else whole["seconds"].to_numpy()
@@ -152,17 +151,16 @@ class _Records:
         if whole is not None:
             least = whole["noise"].to_numpy() * self.seconds
             self.half_widths = np.maximum(whole["spread_seconds"].fill_null(0.0).to_numpy() / 2.0, least)
-        self._rows = whole
+        self._records = [] if whole is None else whole["record"].to_list()
+        self._samples = [] if whole is None else whole["samples"].to_list()
+        self._spreads = [] if whole is None else whole["spread_seconds"].to_list()
 
     def provenance(self, place: int) -> tuple[tuple[str, ...], int, float | None]:
         """Ids of the records, some of them where they are many; samples; spread in seconds."""
-        if self._rows is None:
-            return (), 0, None
-        row = self._rows.row(place, named=True)
-        records = row["record"]
+        records = self._records[place]
         more = len(records) - _MOST_RECORDS
         shown = (*records[:_MOST_RECORDS], f"{more:,} more") if more > 0 else tuple(records)
-        return shown, row["samples"], row["spread_seconds"]
+        return shown, self._samples[place], self._spreads[place]
 
 
 def _figures() -> tuple[pl.Expr, ...]:
@@ -204,7 +202,11 @@ def _crosses_boxes(component: ComponentActivity, network: NetworkTierBinding) ->
 
 
 def _digest(observations: pl.DataFrame) -> str:
-    """SHA-256 over file, record, component and seconds of every row, whatever their order."""
-    columns = observations.select("target", "file_sha256", "record", "component", "seconds")
-    lines = sorted("\t".join(str(value) for value in row) for row in columns.iter_rows())
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    """SHA-256 over device, file, record, component and seconds of every row, whatever their order."""
+    texts = ["target", "file_sha256", "record", "component"]
+    rows = observations.select(*texts, "seconds").sort(*texts, "seconds")
+    found = hashlib.sha256()
+    for name in texts:
+        found.update("\n".join(rows[name]).encode() + b"\0")
+    found.update(rows["seconds"].to_numpy().astype("<f8").tobytes())
+    return found.hexdigest()
