@@ -8,6 +8,7 @@ import ipywidgets
 import numpy as np
 import polars as pl
 import pytest
+from altair.utils import schemapi
 from blueprint_nb_widgets import Explorer
 from blueprint_nb_widgets.state import ExplorerState
 
@@ -175,6 +176,20 @@ def test_one_chart_instance_is_kept(explorer, monkeypatch):
     explorer.panel.model.dropdown.value = "phi-2"
     assert explorer.result.chart_box.children == (chart,)
     assert explorer.errors.value == ""
+
+
+def test_a_chart_is_checked_against_its_schema_once_and_whole(explorer, monkeypatch):
+    checked = []
+    validate = schemapi.validate_jsonschema
+    monkeypatch.setattr(
+        schemapi,
+        "validate_jsonschema",
+        lambda spec, *rest, **named: checked.append(spec) or validate(spec, *rest, **named),
+    )
+    explorer.panel.batch_size.slider.value = 8
+    charts = [spec for spec in checked if isinstance(spec, dict) and {"layer", "mark"} & spec.keys()]
+    assert [("layer" in spec) for spec in charts] == [True]
+    assert schemapi.DEBUG_MODE
 
 
 def test_charts_need_no_network(explorer):

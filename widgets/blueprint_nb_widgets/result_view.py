@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets
+from altair.utils import schemapi
 
 from blueprint_nb import Estimate
 
@@ -53,7 +54,9 @@ class ResultView(ipywidgets.VBox):
     def draw(self, estimate: Estimate, pinned: Estimate | None) -> None:
         """Draws the tab in front in place of what was there."""
         look = Look(pinned=pinned, phase=self.phases.value, width=self.probe.width or DEFAULT_WIDTH)
-        drawing = self.tab.draw(estimate, look)
+        # A chart is checked whole when it is shown; checking each part as it is made takes as long again.
+        with schemapi.debug_mode(False):
+            drawing = self.tab.draw(estimate, look)
         if drawing is not None:
             self.chart_box.show(drawing.chart)
             self.table.value = drawing.table
