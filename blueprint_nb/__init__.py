@@ -13,6 +13,7 @@ from .errors import BlueprintError
 if TYPE_CHECKING:
     from .analysis import Estimate
     from .catalog import load_model, load_system
+    from .evidence import PerformanceDatabase
     from .front_door import describe, estimate, kv_cache_bytes, list_models, list_systems, sweep
     from .system import SystemProfile
     from .version import __version__
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BlueprintError",
     "Estimate",
+    "PerformanceDatabase",
     "SystemProfile",
     "TransformerModelSpec",
     "__version__",
@@ -36,6 +38,7 @@ __all__ = [
 
 _HOMES = {
     "Estimate": "analysis",
+    "PerformanceDatabase": "evidence",
     "SystemProfile": "system",
     "TransformerModelSpec": "workload",
     "__version__": "version",
