@@ -38,6 +38,12 @@ _with_defaults = partial(model_and_system, model="phi-2-dense-mha", system="a100
     help="Visible context; the prompt in a prefill (tokens). A profile's kv_cache_size is one less.",
 )
 @networks
+@click.option(
+    "--calibration",
+    metavar="NAME",
+    show_default="vidur, or else the system's default",
+    help="Parameters of the mode calibrated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON instead.")
 @click.option("--html", metavar="FILE", help="Write an HTML page as well.")
 def vidur(
@@ -50,6 +56,7 @@ def vidur(
     context: list[int] | None,
     tp_network: int,
     pp_network: int,
+    calibration: str | None,
     as_json: bool,
     html: str | None,
     **given: Any,
@@ -57,8 +64,9 @@ def vidur(
     """Compare the components of an estimate with measured kernels.
 
     The files are profiles of Vidur's. Without any, what is compared with is a slice that ships with the project: Phi-2
-    on an A100. Every batch is taken at every context, in each mode that the system has figures for. Where the files
-    cover nothing, the result is why.
+    on an A100. Every batch is taken at every context, in each mode that the system has figures for; estimates of the
+    mode calibrated come with their 90 % band, and with whether the measurement lies in it. Where the files cover
+    nothing, the result is why.
     """
     if html == "-":
         raise InvalidInputError(
@@ -80,7 +88,7 @@ def vidur(
         phase=phase,
     )
     baseline = measured_baseline(measured, spec, profile)
-    report = run_vidur_experiment(cases, baseline)
+    report = run_vidur_experiment(cases, baseline, calibration=calibration)
     if html is not None:
         from ..report import write_error_page
 

@@ -1,13 +1,13 @@
-"""An experiment as text: means first, then a table for each case, cut where it would flood a terminal."""
+"""An experiment as text: means first, then tables for each case, cut where they would flood a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from ..report.error_rows import CaseErrors, ErrorRow, case_errors, case_names
+from ..report.error_rows import CaseErrors, ErrorCell, ErrorRow, case_errors, case_names
 from ..report.error_sentences import report_sentences
-from ..report.error_words import COMPONENT_MAPE, EXCLUDED, FLAGGED, WORST, cases_text, in_line
+from ..report.error_words import BAND, FLAGGED, NO_FIGURE, cases_text
 from ..validation import VidurExperimentReport
 from .tables import Column, table, table_lines, wrapped
 
@@ -17,7 +17,10 @@ MOST_LISTED: Final = 40
 MOST_TABLES: Final = 4
 """Cases whose components are shown."""
 
-_LABELS: Final = tuple(in_line(name) for name in (COMPONENT_MAPE, WORST, EXCLUDED))
+_GAP: Final = 2
+"""Spaces between columns."""
+
+_HELD: Final = {True: "yes", False: "no", None: ""}
 
 
 def report_text(report: VidurExperimentReport, assertion: str) -> str:
@@ -48,11 +51,8 @@ class _Notes:
         self._numbers: dict[str, int] = {}
 
     def mark(self, row: ErrorRow) -> str:
-        """What stands beside a row: flagged [2]."""
-        if not row.words:
-            return ""
-        number = self._numbers.setdefault(row.words, len(self._numbers) + 1)
-        return f"{FLAGGED} [{number}]" if row.state == "flagged" else f"[{number}]"
+        """What stands beside a row: [2]; a flagged row's note starts with that it is."""
+        return f"[{self._numbers.setdefault(row.said, len(self._numbers) + 1)}]" if row.said else ""
 
     def text(self) -> str:
         """The notes, in their order."""
@@ -72,16 +72,18 @@ def _list_of(cases: Sequence[CaseErrors]) -> str:
         Column("case", [case.case for case in cases], "", "left"),
         Column("compared", [case.coverage for case in cases], "", "left"),
     ]
-    for index, mode in enumerate(cases[0].modes):
-        columns.append(Column(mode, [case.subtotal.cells[index].error for case in cases], "subtotal", "point"))
-        columns.append(Column("", [case.mape[index] for case in cases], "MAPE", "point"))
-    return table(columns)
+    modes = cases[0].modes
+    for index in range(len(modes)):
+        columns.append(Column("subtotal", [case.subtotal.cells[index].error for case in cases], "", "point"))
+        columns.append(Column("MAPE", [case.mape[index] for case in cases], "", "point"))
+    head, lines = table_lines(columns)
+    return "\n".join([_over_pairs(columns, modes), *head, *lines])
 
 
 def _case_text(case: CaseErrors, notes: _Notes) -> str:
     sentences = [wrapped(sentence) for sentence in case.sentences]
     says_all = not case.is_compared and len({row.words for row in case.rows if row.in_block}) == 1
-    tables = [] if says_all else [*_rows(case, notes), "", _whole(case), ""]
+    tables = [] if says_all else [*_rows(case, notes), "", *_bands(case), _whole(case), ""]
     return "\n".join([case.title, *tables, *sentences])
 
 
@@ -90,18 +92,66 @@ def _rows(case: CaseErrors, notes: _Notes) -> list[str]:
     rows = [*case.rows, case.subtotal]
     columns = [
         Column("component", [row.component for row in rows], "", "left"),
-        Column("measured", [row.reference for row in rows]),
+        Column("measured", [_reference(row) for row in rows]),
     ]
-    for index, mode in enumerate(case.modes):
-        columns.append(Column(mode, [row.cells[index].estimate for row in rows], "estimate"))
-        columns.append(Column("", [row.cells[index].error for row in rows], "error", "point"))
+    for index in range(len(case.modes)):
+        columns.append(Column("estimate", [row.cells[index].estimate for row in rows]))
+        columns.append(Column("error", [row.cells[index].error for row in rows], "", "point"))
     columns.append(Column("", [notes.mark(row) for row in rows], "", "left"))
+    return [_over_pairs(columns, case.modes), *_ruled(columns)]
+
+
+def _bands(case: CaseErrors) -> list[str]:
+    """The measurements beside the bands of the mode that has them, and how each was priced; nothing without one."""
+    mode = case.banded_mode
+    if not mode:
+        return []
+    rows = [(row, cell) for row in (*case.rows, case.subtotal) for cell in row.cells if cell.mode == mode]
+    columns = [
+        Column(mode, [row.component for row, _ in rows], "", "left"),
+        Column("measured", [_reference(row) for row, _ in rows]),
+        Column(BAND, [cell.band or NO_FIGURE for _, cell in rows]),
+        Column("within", [_within(row, cell) for row, cell in rows], "", "left"),
+        Column("parameters", [cell.match for _, cell in rows], "", "left"),
+    ]
+    return [*_ruled(columns), ""]
+
+
+def _within(row: ErrorRow, cell: ErrorCell) -> str:
+    """A flagged measurement counts in no share of bands."""
+    return FLAGGED if row.state == "flagged" else _HELD[cell.in_band]
+
+
+def _whole(case: CaseErrors) -> str:
+    columns = [
+        Column("", case.modes, "", "left"),
+        Column("component", case.mape, "MAPE", "point"),
+        Column("worst component", case.worst, "", "left"),
+        Column("not compared", case.excluded, "", "left"),
+    ]
+    if case.banded_mode:
+        columns.append(Column("within", case.in_bands, BAND, "left"))
+    return table(columns)
+
+
+def _reference(row: ErrorRow) -> str:
+    """Why nothing was measured is in the note beside it."""
+    return NO_FIGURE if row.state == "not-covered" else row.reference
+
+
+def _ruled(columns: Sequence[Column]) -> list[str]:
+    """A table with a rule above its last line."""
     head, lines = table_lines(columns)
     return [*head, *lines[:-1], head[-1], lines[-1]]
 
 
-def _whole(case: CaseErrors) -> str:
-    columns = [Column("", _LABELS, "", "left")]
-    for mode, *texts in zip(case.modes, case.mape, case.worst, case.excluded, strict=True):
-        columns.append(Column(mode, texts, "", "left"))
-    return table(columns)
+def _over_pairs(columns: Sequence[Column], modes: Sequence[str]) -> str:
+    """A line of the modes' names, each above its pair of columns, which start with the third."""
+    widths = [
+        max(len(text) for text in (*table_lines([column])[0][:-1], *table_lines([column])[1])) for column in columns
+    ]
+    line = " " * (widths[0] + widths[1] + _GAP)
+    for index, mode in enumerate(modes):
+        first, second = widths[2 + 2 * index : 4 + 2 * index]
+        line += " " * _GAP + mode.rjust(first + _GAP + second)
+    return line

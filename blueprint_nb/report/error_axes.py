@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 
 from .error_marks import FULL_PERCENT
-from .error_words import NOT_COVERED, SUBTOTAL
+from .error_words import BAND, NOT_COVERED, SUBTOTAL
 from .theme import INK
 
 GAP: Final = " "
@@ -31,6 +31,7 @@ _TITLES: Final = {
     "estimate": "estimate",
     "reference": "measured",
     "formula": "error",
+    "band": BAND,
     "words": "measurement",
     "why": NOT_COVERED,
 }

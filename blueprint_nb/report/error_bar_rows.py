@@ -7,7 +7,7 @@ from typing import Any
 from .error_axes import GAP
 from .error_marks import FULL_PERCENT, cut
 from .error_rows import CaseErrors, ErrorCell, ErrorRow
-from .error_words import FLAGGED, OUTSIDE
+from .error_words import FLAGGED, NO_FIGURE, OUTSIDE
 from .theme import Table
 
 
@@ -55,10 +55,16 @@ def direct_labels(errors: CaseErrors) -> Table:
 
 
 def _bar(row: ErrorRow, cell: ErrorCell, percent: float) -> dict[str, Any]:
+    end = cut(percent)
+    low, high = (end, end) if cell.ends_percent is None else (cut(end) for end in cell.ends_percent)
     return {
         "row": row_name(row),
         "mode": cell.mode,
-        "end": cut(percent),
+        "end": end,
+        "low": low,
+        "high": high,
+        "number_at": min(end, low) if end < 0 else max(end, high),
+        "band": band_words(cell.band, cell.in_band),
         "is_cut": percent > FULL_PERCENT,
         "is_flagged": row.state == "flagged",
         "error": cell.error,
@@ -66,6 +72,13 @@ def _bar(row: ErrorRow, cell: ErrorCell, percent: float) -> dict[str, Any]:
         "reference": row.reference,
         "words": row.said or "one row",
     }
+
+
+def band_words(band: str, in_band: bool | None) -> str:
+    """22.1–30.4 µs, measured within; a dash in a mode without bands."""
+    if not band:
+        return NO_FIGURE
+    return band if in_band is None else f"{band}, measured {'within' if in_band else 'outside'}"
 
 
 def _label(row: ErrorRow, cell: ErrorCell, label: str) -> dict[str, Any]:

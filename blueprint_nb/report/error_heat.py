@@ -11,15 +11,27 @@ from ..units import format_count, format_seconds
 from ..validation import VidurExperimentCase
 from ..validation.comparison import CaseComparison
 from .error_axes import FAINT, FORMULA, GAP, figures, name_axis, panel_header
+from .error_bar_rows import band_words
 from .error_marks import cut
 from .error_points import ErrorPoint, cases_of, component_order, described, differing, modes_of, points_of
-from .error_words import COMPONENT_MAPE, NO_FIGURE, NOT_COVERED, OUTSIDE, OUTSIDE_WORDS, size_percent
+from .error_words import (
+    BAND,
+    COMPONENT_MAPE,
+    NO_FIGURE,
+    NOT_COVERED,
+    OUTSIDE,
+    OUTSIDE_WORDS,
+    band_text,
+    size_percent,
+)
 from .theme import TOO_LONG, TOO_SHORT, Table, data, layered, title
 
 _ROW_HEIGHT: Final = 25
 _NARROWEST_CELL, _WIDEST_CELL = 48, 150
-_ROOM_FOR_WORDS: Final = 76
+_ROOM_FOR_WORDS: Final = 66
 _DEEPEST: Final = 0.6
+
+BAND_ROW: Final = f"Within {BAND}"
 
 
 def error_heat(
@@ -50,13 +62,20 @@ def error_heat(
 
 def _order(comparisons: Sequence[CaseComparison]) -> list[str]:
     *components, subtotal = component_order(comparisons)
-    return [*components, GAP, subtotal, COMPONENT_MAPE]
+    banded = [BAND_ROW] if any(one.in_bands for one in comparisons) else []
+    return [*components, GAP, subtotal, COMPONENT_MAPE, *banded]
 
 
 def _rows(one: CaseComparison, cases: Sequence[VidurExperimentCase]) -> Table:
     column = _column(one.frozen.case, cases)
     mean = {"row": COMPONENT_MAPE, "case": column, "mode": one.mode, "error": size_percent(one.component_mape_percent)}
-    return [*(_cell(point, column) for point in points_of(one)), {**mean, "depth": 0, "state": "mean"}]
+    in_band = {**mean, "row": BAND_ROW, "error": _in_band(one)}
+    means = [{**figure, "depth": 0, "state": "mean"} for figure in (mean, *([in_band] if one.in_bands else []))]
+    return [*(_cell(point, column) for point in points_of(one)), *means]
+
+
+def _in_band(one: CaseComparison) -> str:
+    return f"{format_count(sum(one.in_bands))} of {format_count(len(one.in_bands))}"
 
 
 def _cell(point: ErrorPoint, column: str) -> dict[str, Any]:
@@ -72,6 +91,7 @@ def _cell(point: ErrorPoint, column: str) -> dict[str, Any]:
         "estimate": estimate,
         "reference": measured,
         "error": point.error,
+        "band": band_words(band_text(point.band), point.in_band),
     }
 
 
@@ -106,7 +126,7 @@ def _cells(base: alt.Chart) -> list[alt.Chart]:
 
 
 def _answering(base: alt.Chart) -> alt.Chart:
-    tooltip = figures("row", "case", "mode", "estimate", "reference", "formula")
+    tooltip = figures("row", "case", "mode", "estimate", "reference", "formula", "band")
     cells = base.transform_filter("datum.state != 'mean'").transform_calculate(
         formula=f"datum.state == 'matched' ? {FORMULA} : datum.error",
         spoken="datum.row + ', ' + datum.case + ', ' + datum.mode + ': ' + datum.error",

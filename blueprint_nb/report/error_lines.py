@@ -15,6 +15,7 @@ from .error_heat import error_heat
 from .error_marks import FULL_PERCENT
 from .error_points import PHASES, Axis, axis_of, cases_of, component_order, modes_of, of_phase
 from .error_series import LISTS, Lines, line_rows, lines_of, said_of_lines
+from .error_words import BAND
 from .mode_style import mode_colour, mode_dash
 from .theme import Table, data, finished, layered, title
 
@@ -25,6 +26,7 @@ _PANEL_HEIGHT: Final = 84
 _PANEL_WIDTH: Final = 150
 _GAP: Final = 16
 _MOST_TICKS: Final = 5
+_BAND_OPACITY: Final = 0.25
 _REACH: Final = 1.18
 """Half of the axis in lengths of 100 %: lines and marks at 100 % keep clear of the frame."""
 
@@ -70,7 +72,7 @@ def _panels(phase: str, found: Sequence[CaseComparison], width: int, hover: bool
     ).resolve_axis(x="independent")
     heading = f"{phase.capitalize()}: error of each component over the {axis.title}"
     points = alt.FlattenTransform(flatten=list(LISTS))
-    return chart.properties(title=title(heading, *_reading(lines)), transform=[points])
+    return chart.properties(title=title(heading, *_reading(lines, _banded(rows))), transform=[points])
 
 
 def _columns(width: int) -> int:
@@ -82,9 +84,16 @@ def _panel_width(width: int) -> int:
     return max(_PANEL_WIDTH // 2, (width - _GAP * (columns - 1)) // columns)
 
 
-def _reading(lines: Lines) -> list[str]:
+def _banded(rows: Table) -> str:
+    """The mode whose estimates have bands; empty where there is none."""
+    return next((str(row["mode"]) for row in rows if row["low"]), "")
+
+
+def _reading(lines: Lines, banded: str) -> list[str]:
     said = said_of_lines(lines)
-    return ["error in % of the measured time · below 0: estimate too short", *([said] if said else [])]
+    band = f"area: {BAND} of {banded}; it holds zero where the measurement lies in it"
+    reading = "error in % of the measured time · below 0: estimate too short"
+    return [reading, *([band] if banded else []), *([said] if said else [])]
 
 
 def _base(rows: Table, axis: Axis) -> alt.Chart:
@@ -94,8 +103,8 @@ def _base(rows: Table, axis: Axis) -> alt.Chart:
     return chart
 
 
-def _errors() -> alt.Y:
-    return alt.Y("end:Q", **error_axis("error (%)", [-100, 0, 100], _REACH))
+def _errors(field: str = "end") -> alt.Y:
+    return alt.Y(f"{field}:Q", **error_axis("error (%)", [-100, 0, 100], _REACH))
 
 
 def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover: bool) -> list[alt.Chart]:
@@ -110,6 +119,7 @@ def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover
     # One row a panel: a rule for each point would be drawn over and over.
     zero = alt.Chart(base.data).transform_aggregate(lines="count()").mark_rule(opacity=0.45, aria=False)
     layers = [
+        *([_band(base, banded)] if (banded := _banded(rows)) else []),
         zero.encode(y=alt.YDatum(0)),
         base.mark_line(strokeWidth=1.8, aria=False).encode(color=colour, strokeDash=dash),
     ]
@@ -120,6 +130,14 @@ def _layers(base: alt.Chart, found: Sequence[CaseComparison], rows: Table, hover
         mark = cut.mark_point(shape="triangle-up", filled=True, size=34, opacity=1, aria=False)
         layers.append(mark.encode(color=colour))
     return [*layers, _answering(base, any(row["series"] for row in rows))] if hover else layers
+
+
+def _band(base: alt.Chart, mode: str) -> alt.Chart:
+    """Of the mode that has one: from the error at its low end to that at its high end."""
+    found = base.transform_filter("isValid(datum.low)")
+    area = found.mark_area(color=mode_colour(mode), opacity=_BAND_OPACITY, aria=False)
+    chart: alt.Chart = area.encode(y=_errors("low"), y2="high:Q")
+    return chart
 
 
 def _answering(base: alt.Chart, has_series: bool) -> alt.Chart:

@@ -21,6 +21,23 @@ class Bar:
     is_cut: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Whisker:
+    """From the error at the low end of a band to that at its high end, both cut where bars are.
+
+    It holds zero exactly where the measurement lies in the band.
+    """
+
+    start: float
+    length: float
+
+
+def whisker_of(low_percent: float, high_percent: float) -> Whisker:
+    """The whisker of a band, whose ends are errors of the measurement."""
+    low, high = cut(low_percent), cut(high_percent)
+    return Whisker(round(MIDDLE + low, 1), round(high - low, 1))
+
+
 def bar_of(percent: float) -> Bar:
     """The bar of an error."""
     end = cut(percent)

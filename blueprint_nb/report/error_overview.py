@@ -9,7 +9,7 @@ from ..thinning import kept_indices
 from ..units import format_count
 from ..validation import VidurExperimentReport
 from .error_rows import CaseErrors, case_errors, case_names
-from .error_words import part_of, size_percent
+from .error_words import NO_FIGURE, part_of, size_percent
 
 _MOST_REASONS: Final = 4
 _OF_ANOTHER: Final = ("other model", "other hardware")
@@ -23,6 +23,8 @@ class MeanLine:
     subtotal: str
     component: str
     worst: str
+    in_band: str
+    """Measurements within their bands: 24 of 27, 89 %; a dash in a mode without bands."""
     coverage: str
     cases: str
 
@@ -73,6 +75,12 @@ def _mean(row: dict[str, Any]) -> MeanLine:
         subtotal=size_percent(row["subtotal_mape_percent"]),
         component=size_percent(row["component_mape_percent"]),
         worst=size_percent(row["component_max_percent"]),
+        in_band=NO_FIGURE if not row["band_count"] else _share(row["in_band_share"], row["band_count"]),
         coverage=size_percent(100 * row["coverage"]),
         cases=part_of(compared, cases),
     )
+
+
+def _share(fraction: float, whole: int) -> str:
+    """24 of 27, 89 %."""
+    return f"{format_count(round(fraction * whole))} of {format_count(whole)}, {round(100 * fraction)} %"

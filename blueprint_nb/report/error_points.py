@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..cost import Band
 from ..units import format_count
 from ..validation import VidurExperimentCase, VidurExperimentReport
-from ..validation.comparison import CaseComparison
+from ..validation.comparison import CaseComparison, holds
 from .component_names import component_name
 from .context_axis import TITLE as CONTEXT_TITLE
 from .error_words import FLAGGED, NOT_COVERED, OUTSIDE, SUBTOTAL, signed_percent
@@ -29,6 +30,13 @@ class ErrorPoint:
     reference_seconds: float | None
     error_percent: float | None
     """Signed; None where nothing covers it."""
+    band: Band | None = None
+    """Of the estimate; None in a mode without bands."""
+
+    @property
+    def in_band(self) -> bool | None:
+        """Whether what was measured lies in the band; None where either is missing."""
+        return holds(self.band, self.reference_seconds)
 
     @property
     def error(self) -> str:
@@ -107,6 +115,7 @@ def points_of(one: CaseComparison) -> list[ErrorPoint]:
             seconds=part.seconds,
             reference_seconds=part.reference.seconds,
             error_percent=part.error_percent,
+            band=part.band,
         )
         for part in one.components
     ]
@@ -118,6 +127,7 @@ def points_of(one: CaseComparison) -> list[ErrorPoint]:
         one.comparable_seconds,
         one.reference_seconds,
         one.subtotal_error_percent,
+        one.subtotal_band,
     )
     return [*found, subtotal]
 

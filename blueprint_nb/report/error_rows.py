@@ -1,4 +1,4 @@
-"""The errors of one case as rows of text, both modes side by side: the one place that says how an error reads.
+"""The errors of one case as rows of text, all modes side by side: the one place that says how an error reads.
 
 Needs no chart library, so that the command line may use it without the extra `notebook`.
 """
@@ -8,23 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..cost import Band
 from ..errors import unknown_name
 from ..units import format_count, format_seconds
 from ..validation import VidurExperimentCase, VidurExperimentReport
-from ..validation.comparison import CaseComparison, ComponentComparison
+from ..validation.comparison import CaseComparison, ComponentComparison, percent
 from .component_names import component_name
-from .error_marks import Bar, bar_of
+from .error_marks import Bar, Whisker, bar_of, whisker_of
 from .error_words import (
     COMPONENT_MAPE,
     EXCLUDED,
+    IN_BAND,
     NO_FIGURE,
     NOT_COUNTED,
     NOT_COVERED,
     SUBTOTAL,
     WORST,
+    band_text,
     case_sentences,
     coverage_text,
     excluded_text,
+    in_bands_text,
     reference_text,
     reference_words,
     signed_percent,
@@ -44,6 +48,22 @@ class ErrorCell:
     """Signed, of the reference: −10.4 %; a dash where there is no reference."""
     error_percent: float | None
     """The same as a number."""
+    band: str = ""
+    """Where nine of ten such times lie: 22.1–30.4 µs; empty in a mode without bands."""
+    ends_percent: tuple[float, float] | None = None
+    """The band's ends as errors of the measurement; None where either is missing."""
+    match: str = ""
+    """How the component meets the range that was fitted to: in range; empty in a mode without parameters."""
+
+    @property
+    def in_band(self) -> bool | None:
+        """Whether the measurement lies in the band; None where either is missing."""
+        return None if self.ends_percent is None else self.ends_percent[0] <= 0 <= self.ends_percent[1]
+
+    @property
+    def whisker(self) -> Whisker | None:
+        """Of the band."""
+        return None if self.ends_percent is None else whisker_of(*self.ends_percent)
 
     @property
     def bar(self) -> Bar | None:
@@ -98,13 +118,21 @@ class CaseErrors:
     """9 of 12 components, 75 %."""
     excluded: tuple[str, ...]
     """Estimated time of the block that is not compared: 5.06 µs of 241 µs, 2.10 %."""
+    in_bands: tuple[str, ...]
+    """Measurements within their bands: 7 of 9, 78 %; a dash in a mode without bands."""
     sentences: tuple[str, ...]
-    """What is compared, what is not and why, and where a subtotal hides its components."""
+    """What is compared, what is not and why, where a subtotal hides its components, and what is beyond the fit."""
 
     @property
     def is_compared(self) -> bool:
         """Whether any component of the block has a reference to rely on."""
         return self.subtotal.state == "matched"
+
+    @property
+    def banded_mode(self) -> str:
+        """The mode whose estimates have bands; empty where there is none."""
+        rows = (*self.rows, self.subtotal)
+        return next((cell.mode for row in rows for cell in row.cells if cell.band), "")
 
     @property
     def heading(self) -> str:
@@ -120,6 +148,7 @@ class CaseErrors:
             (f"{COMPONENT_MAPE}, mean of the absolute errors", self.mape),
             (WORST, self.worst),
             (f"{EXCLUDED}, of the block's estimate", self.excluded),
+            *(((f"{IN_BAND}", self.in_bands),) if self.banded_mode else ()),
         )
 
     @property
@@ -152,6 +181,7 @@ def case_errors(report: VidurExperimentReport, case: str) -> CaseErrors:
         worst=tuple(worst_text(one) for one in of_modes),
         coverage=coverage_text(first),
         excluded=tuple(excluded_text(one) for one in of_modes),
+        in_bands=tuple(in_bands_text(one.in_bands) for one in of_modes),
         sentences=case_sentences(of_modes),
     )
 
@@ -177,7 +207,17 @@ def _row(modes: Sequence[str], of_modes: Sequence[ComponentComparison]) -> Error
         reference=reference_text(first.reference),
         kind=first.reference.kind,
         words=reference_words(first),
-        cells=tuple(_cell(mode, one.seconds, one.error_percent) for mode, one in zip(modes, of_modes, strict=True)),
+        cells=tuple(
+            _cell(
+                mode,
+                one.seconds,
+                one.error_percent,
+                one.band,
+                one.reference.seconds,
+                "" if one.band is None or one.origin is None else one.origin.match,
+            )
+            for mode, one in zip(modes, of_modes, strict=True)
+        ),
     )
 
 
@@ -192,7 +232,9 @@ def _subtotal(of_modes: Sequence[CaseComparison]) -> ErrorRow:
         kind="",
         words="",
         cells=tuple(
-            _cell(one.mode, one.comparable_seconds, one.subtotal_error_percent)
+            _cell(
+                one.mode, one.comparable_seconds, one.subtotal_error_percent, one.subtotal_band, one.reference_seconds
+            )
             if is_compared
             else ErrorCell(one.mode, NO_FIGURE, NO_FIGURE, None)
             for one in of_modes
@@ -200,6 +242,16 @@ def _subtotal(of_modes: Sequence[CaseComparison]) -> ErrorRow:
     )
 
 
-def _cell(mode: str, seconds: float, error_percent: float | None) -> ErrorCell:
+def _cell(
+    mode: str,
+    seconds: float,
+    error_percent: float | None,
+    band: Band | None,
+    reference_seconds: float | None,
+    match: str = "",
+) -> ErrorCell:
     error = NO_FIGURE if error_percent is None else signed_percent(error_percent)
-    return ErrorCell(mode, format_seconds(seconds), error, error_percent)
+    ends = None
+    if band is not None and reference_seconds is not None:
+        ends = (percent(band.low_seconds, reference_seconds), percent(band.high_seconds, reference_seconds))
+    return ErrorCell(mode, format_seconds(seconds), error, error_percent, band_text(band), ends, match)

@@ -13,9 +13,10 @@ from .error_lines import error_lines
 from .error_overview import MeanLine, chosen_cases, mean_lines, nothing_sentences
 from .error_provenance import provenance_facts
 from .error_rows import CaseErrors
-from .error_sentences import CLAIM, frozen_sentence, topology_sentences
-from .error_words import cases_text
+from .error_sentences import CLAIM, fitted_sentences, frozen_sentence, topology_sentences
+from .error_words import NO_FIGURE, cases_text
 from .facts import Fact
+from .mode_style import mode_colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class ErrorSection:
     nothing: tuple[str, ...]
     """Why nothing is compared; empty where anything is."""
     modes: tuple[str, ...]
+    colours: dict[str, str]
+    """Of bars, by mode."""
     means: tuple[MeanLine, ...]
     figure: Figure | None
     tables: tuple[CaseErrors, ...]
@@ -65,6 +68,11 @@ class ErrorSection:
     claims: tuple[str, ...]
     provenance: tuple[Fact, ...]
     download: Download | None
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether any estimate has a band."""
+        return any(line.in_band != NO_FIGURE for line in self.means)
 
     @property
     def is_compared(self) -> bool:
@@ -83,16 +91,21 @@ def error_section(report: VidurExperimentReport, room: Room) -> ErrorSection:
     return ErrorSection(
         nothing=nothing,
         modes=tuple(report.modes),
+        colours={mode: mode_colour(mode) for mode in report.modes},
         means=mean_lines(report),
         figure=None if nothing else _figure(report, room.points),
         tables=tables,
         listed=listed,
         listed_count=cases_text(count, len(listed)),
         left_out="" if nothing else _left_out(len(tables), len(listed), count),
-        claims=(CLAIM, *topology_sentences(report), frozen_sentence(report)) if has_origin else (),
+        claims=_claims(report) if has_origin else (),
         provenance=tuple(provenance_facts(report)) if has_origin else (),
         download=errors_download(report, room.download) if has_origin else None,
     )
+
+
+def _claims(report: VidurExperimentReport) -> tuple[str, ...]:
+    return (CLAIM, *topology_sentences(report), frozen_sentence(report), *fitted_sentences(report))
 
 
 def _figure(report: VidurExperimentReport, points: int) -> Figure | None:

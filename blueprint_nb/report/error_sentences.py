@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+from ..analysis.vidur.names import MODELS, stands_for
 from ..analysis.vidur.topology import NOT_CLAIMED, REFUSED
+from ..cost import CalibrationSet
 from ..ir.text import short
+from ..units import format_count
 from ..validation import VidurExperimentReport
-from .error_words import COMPONENT_MAPE, WORST, cases_text, in_line, size_percent
+from .error_words import BAND, COMPONENT_MAPE, WORST, cases_text, in_line, size_percent
 
 FLAGS: Final = ("oracle_read_during_lowering", "oracle_read_during_costing", "fit_against_case_outputs")
 """False in every report: an estimate is finished before an oracle opens."""
@@ -21,8 +25,9 @@ CLAIM: Final = (
 
 
 def report_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
-    """What was measured, what the comparison claims, and the means of each mode."""
-    return (measured_sentence(report), CLAIM, *topology_sentences(report), frozen_sentence(report), *means(report))
+    """What was measured, what the comparison claims, what parameters were fitted to, and the means of each mode."""
+    claims = (CLAIM, *topology_sentences(report), frozen_sentence(report), *fitted_sentences(report))
+    return (measured_sentence(report), *claims, *means(report))
 
 
 def measured_sentence(report: VidurExperimentReport) -> str:
@@ -57,6 +62,24 @@ def frozen_sentence(report: VidurExperimentReport) -> str:
     return f"Every estimate was finished before the first look-up: {', '.join(FLAGS)} are false."
 
 
+def fitted_sentences(report: VidurExperimentReport) -> tuple[str, ...]:
+    """What each set of parameters was fitted to that priced a compared component, and whether to the measured model."""
+    return tuple(_fitted(one, report.baseline.model_name) for one in report.calibrations)
+
+
+def _fitted(calibration: CalibrationSet, measured: str) -> str:
+    revision = f"{calibration.name} ({short(calibration.revision)})"
+    device = f" on {calibration.target}" if calibration.target else ""
+    said = f"Calibrated by {revision}: parameters fitted to kernel times of {calibration.source}{device}"
+    if not calibration.models:
+        return f"{said}; of which models these are, it does not say: {measured}, measured here, may be among them."
+    models = ", ".join(calibration.models)
+    known = {name for model in calibration.models for name in stands_for(model, MODELS)}
+    if known.isdisjoint(stands_for(measured, MODELS)):
+        return f"{said}, of {models}; {measured}, measured here, was not among them."
+    return f"{said}, of {models}; {measured}, measured here, was among them: its errors are of a fit, not a prediction."
+
+
 def means(report: VidurExperimentReport) -> tuple[str, ...]:
     """A sentence a mode: system-evidence: subtotal MAPE 23.6 %, component MAPE 54.1 %, …, over 3 cases."""
     return tuple(_mean(row) for row in report.means.to_dicts())
@@ -78,8 +101,18 @@ def _mean(row: dict[str, Any]) -> str:
     cases, compared = row["case_count"], row["compared_case_count"]
     if not compared:
         return f"{row['mode']}: nothing of {cases_text(cases)} is compared."
-    return (
+    said = (
         f"{row['mode']}: subtotal MAPE {size_percent(row['subtotal_mape_percent'])}, "
         f"{in_line(COMPONENT_MAPE)} {size_percent(row['component_mape_percent'])}, "
-        f"{in_line(WORST)} {size_percent(row['component_max_percent'])}, over {cases_text(cases, compared)}."
+        f"{in_line(WORST)} {size_percent(row['component_max_percent'])}, over {cases_text(cases, compared)}"
     )
+    return f"{said}; measured within the {BAND}: {in_band_text(row)}." if row["band_count"] else f"{said}."
+
+
+def in_band_text(row: Mapping[str, Any]) -> str:
+    """Of a row of a report's means: 24 of 27 components, 89 %, 3 of 3 subtotals."""
+    count, whole = round(row["in_band_share"] * row["band_count"]), row["band_count"]
+    said = f"{format_count(count)} of {format_count(whole)} components, {round(100 * row['in_band_share'])} %"
+    if row["subtotal_in_band_share"] is None:
+        return said
+    return f"{said}; {round(100 * row['subtotal_in_band_share'])} % of subtotals"

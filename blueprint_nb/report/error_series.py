@@ -9,7 +9,7 @@ import numpy as np
 
 from ..thinning import kept_indices
 from ..units import format_count, format_seconds
-from ..validation.comparison import CaseComparison
+from ..validation.comparison import CaseComparison, percent
 from .context_axis import is_wide
 from .error_marks import cut
 from .error_points import Axis, ErrorPoint, cases_of, described, differing, points_of
@@ -22,8 +22,8 @@ Lines = dict[tuple[str, Series], list[tuple[int, CaseComparison]]]
 MOST_SERIES: Final = 12
 """Of a mode."""
 
-LISTS: Final = ("context_tokens", "end", "estimate", "reference", "error")
-"""Of a row of a line: one entry a point."""
+LISTS: Final = ("context_tokens", "end", "estimate", "reference", "error", "low", "high")
+"""Of a row of a line: one entry a point; the ends of a band only in a mode that has them."""
 
 _MOST_DOTS: Final = 240
 _FEWEST: Final = 3
@@ -91,8 +91,15 @@ def _add(row: dict[str, Any], tokens: int, point: ErrorPoint) -> None:
         "reference": format_seconds(point.reference_seconds or 0.0),
         "error": point.error,
     }
-    for name, figure in figures.items():
+    for name, figure in {**figures, **_ends(point)}.items():
         row[name].append(figure)
+
+
+def _ends(point: ErrorPoint) -> dict[str, float]:
+    if point.band is None or point.reference_seconds is None:
+        return {}
+    ends = {"low": point.band.low_seconds, "high": point.band.high_seconds}
+    return {name: cut(percent(seconds, point.reference_seconds)) for name, seconds in ends.items()}
 
 
 def _row(component: str, mode: str, series: str) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..analysis.vidur import VidurReference
+from ..cost import Band
 from ..units import format_count, format_seconds, three_digits
 from ..validation.comparison import CaseComparison, ComponentComparison
+from ..validation.pricing import CALIBRATED
 from .component_names import component_name
 from .error_marks import FULL_PERCENT
 
@@ -31,7 +33,12 @@ SUBTOTAL: Final = "Subtotal (compared)"
 COMPONENT_MAPE: Final = "Component MAPE"
 WORST: Final = "Worst component"
 EXCLUDED: Final = "Not compared"
+BAND: Final = "90 % band"
+IN_BAND: Final = f"Measured within the {BAND}"
 """Figures of a case that no subtotal gives."""
+
+_IN_RANGE: Final = "in range"
+"""How a provider says that nothing was stretched."""
 
 _LONGEST_SHORT: Final = 99.9
 """The largest error below 100 % in three digits."""
@@ -86,6 +93,23 @@ def excluded_text(one: CaseComparison) -> str:
     return f"{format_seconds(excluded)} of {format_seconds(whole)}, {size_percent(100 * excluded / whole)}"
 
 
+def band_text(band: Band | None) -> str:
+    """22.1–30.4 µs; empty where there is no band."""
+    if band is None:
+        return ""
+    low, high = format_seconds(band.low_seconds), format_seconds(band.high_seconds)
+    number, _, unit = low.rpartition(" ")
+    return f"{number if high.endswith(f' {unit}') else low}–{high}"
+
+
+def in_bands_text(in_bands: Sequence[bool]) -> str:
+    """7 of 9 components, 78 %; a dash where nothing has a band."""
+    if not in_bands:
+        return NO_FIGURE
+    count, whole = sum(in_bands), len(in_bands)
+    return f"{format_count(count)} of {format_count(whole)}, {round(100 * count / whole)} %"
+
+
 def in_line(name: str) -> str:
     """A figure's name within a sentence: worst component."""
     return name[0].lower() + name[1:]
@@ -107,7 +131,18 @@ def case_sentences(of_modes: Sequence[CaseComparison]) -> tuple[str, ...]:
     if not first.matched:
         return (_nothing(first),)
     hiding = [text for one in of_modes if (text := hidden_sentence(one))]
-    return (f"Compared: {coverage_text(first)}.", *_left_out(first), *hiding)
+    beyond = [text for one in of_modes if (text := beyond_sentence(one))]
+    return (f"Compared: {coverage_text(first)}.", *_left_out(first), *hiding, *beyond)
+
+
+def beyond_sentence(one: CaseComparison) -> str:
+    """Which compared components were priced outside what was fitted to, and how; empty where none was."""
+    found: dict[str, list[str]] = {}
+    for part in one.matched:
+        if part.origin is not None and part.origin.method == CALIBRATED and part.origin.match != _IN_RANGE:
+            found.setdefault(part.origin.match, []).append(component_name(part.reference.component))
+    listed = "; ".join(f"{', '.join(names)} ({match})" for match, names in found.items())
+    return f"{one.mode}: beyond what was fitted to: {listed}." if listed else ""
 
 
 def hidden_sentence(one: CaseComparison) -> str:

@@ -4,7 +4,8 @@
     component MAPE = mean of |error| over the matched components of a block
 
 Subtotals and means are of one decoder block and of matched components alone; what is outside the block (embedding,
-hops, head) has its row and its error, and counts in neither.
+hops, head) has its row and its error, and counts in neither. A calibrated estimate comes with the band that nine of ten
+such times lie in, and a measurement lies in it or not.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from functools import cached_property
 from math import fsum
 from operator import itemgetter
 
+import numpy as np
+
 from ..analysis import PhaseEstimate
 from ..analysis.vidur import VidurProfileBaseline, VidurReference
+from ..cost import Band, ComponentActivity, ComponentCost, Deviation, Origin, band_of_sum
 from ..cost.block import BLOCK_LAYERS
 from .freeze import FrozenCase
 
@@ -29,6 +33,12 @@ class ComponentComparison:
     seconds: float
     """Estimated, of one execution."""
     reference: VidurReference
+    band: Band | None = None
+    """Where nine of ten such times lie, as the estimate has it; None in modes without one."""
+    deviation: Deviation | None = None
+    """The band about the estimate, with the family whose errors go together."""
+    origin: Origin | None = None
+    """Which parameters it was priced with; None in modes without any."""
 
     @property
     def in_block(self) -> bool:
@@ -44,6 +54,11 @@ class ComponentComparison:
     def error_percent(self) -> float | None:
         """Signed, of the reference; None where there is none."""
         return None if self.reference.seconds is None else percent(self.seconds, self.reference.seconds)
+
+    @property
+    def in_band(self) -> bool | None:
+        """Whether what was measured lies in the band; None where either is missing."""
+        return holds(self.band, self.reference.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +122,25 @@ class CaseComparison:
         """Signed, of the reference."""
         return percent(self.comparable_seconds, self.reference_seconds) if self.matched else None
 
+    @cached_property
+    def subtotal_band(self) -> Band | None:
+        """Of the comparable estimate, by the errors that go together within a family; None where a part has none."""
+        deviations = [one.deviation for one in self.matched if one.deviation is not None]
+        if not deviations or len(deviations) < len(self.matched):
+            return None
+        band = band_of_sum(self.comparable_seconds, deviations)
+        return Band(float(band.low_seconds), float(band.high_seconds))
+
+    @property
+    def subtotal_in_band(self) -> bool | None:
+        """Whether the measured subtotal lies in the band of the estimated one."""
+        return holds(self.subtotal_band, self.reference_seconds)
+
+    @property
+    def in_bands(self) -> list[bool]:
+        """Of each matched component of the block with a band: whether what was measured lies in it."""
+        return [one.in_band for one in self.matched if one.in_band is not None]
+
     @property
     def errors_percent(self) -> list[float]:
         """Signed error of each matched component of the block."""
@@ -139,12 +173,25 @@ def compare(frozen: FrozenCase, oracle: VidurProfileBaseline) -> list[CaseCompar
     comparisons = []
     for mode, estimate in frozen.estimates.items():
         rows = zip(estimate.costs.priced, references, strict=True)
-        components = tuple(
-            ComponentComparison(activity.primitive, activity.source_layer, float(cost.seconds), reference)
-            for (activity, cost), reference in rows
-        )
+        components = tuple(_compared(activity, cost, reference) for (activity, cost), reference in rows)
         comparisons.append(CaseComparison(frozen, mode, components, topology))
     return comparisons
+
+
+def _compared(activity: ComponentActivity, cost: ComponentCost, reference: VidurReference) -> ComponentComparison:
+    seconds = float(cost.seconds)
+    band = deviation = None
+    if cost.band is not None:
+        band = Band(float(cost.band.low_seconds), float(cost.band.high_seconds))
+        sides = (seconds - band.low_seconds, band.high_seconds - seconds)
+        deviation = Deviation(cost.family, cost.correlation, *sides)
+    origin = cost.origins[int(np.max(cost.origin_index))] if cost.origins else None
+    return ComponentComparison(activity.primitive, activity.source_layer, seconds, reference, band, deviation, origin)
+
+
+def holds(band: Band | None, seconds: float | None) -> bool | None:
+    """Whether `seconds` lie in `band`; None where either is missing."""
+    return None if band is None or seconds is None else bool(band.low_seconds <= seconds <= band.high_seconds)
 
 
 def percent(estimate_seconds: float, reference_seconds: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from .._canonical import plain
 from ..analysis.vidur import VidurProfileBaseline, load_slice
+from ..cost import ANALYTICAL_MODES
 from .contract import MeanFigures, ModeFigures, RegressionContract
 from .experiment import run_vidur_experiment
 from .report import VidurExperimentReport
@@ -49,9 +50,12 @@ class Drift:
 
 
 def run_contract(contract: RegressionContract, baseline: VidurProfileBaseline | None = None) -> VidurExperimentReport:
-    """The contract's experiment, against its slice or another baseline. Raises as `load_slice`."""
+    """The contract's experiment, against its slice or another baseline. Raises as `load_slice`.
+
+    In the modes that follow from a system's figures alone: fitted parameters move with every fit.
+    """
     oracle = load_slice(contract.slice) if baseline is None else baseline
-    return run_vidur_experiment(contract.experiment_cases(), oracle)
+    return run_vidur_experiment(contract.experiment_cases(), oracle, modes=ANALYTICAL_MODES)
 
 
 def contract_drifts(contract: RegressionContract, report: VidurExperimentReport) -> list[Drift]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..analysis.oracle import oracles_shut
 from ..analysis.vidur import VidurProfileBaseline
+from ..cost import require_mode
 from ..errors import InvalidInputError, shown
 from ..mapping import NetworkTierBinding, TransformerInferenceMappingSpec
 from ..system import SystemProfile
@@ -18,18 +19,27 @@ from .freeze import freeze
 from .report import VidurExperimentReport
 
 
-def run_vidur_experiment(cases: Iterable[VidurExperimentCase], baseline: VidurProfileBaseline) -> VidurExperimentReport:
-    """The errors of every case in every mode its system has the figures for.
+def run_vidur_experiment(
+    cases: Iterable[VidurExperimentCase],
+    baseline: VidurProfileBaseline,
+    *,
+    modes: Sequence[str] | None = None,
+    calibration: str | None = None,
+) -> VidurExperimentReport:
+    """The errors of every case in every mode its system has the figures for, or in those of them in `modes`.
 
-    Cases and their parts are of the classes themselves: a subclass could ask the oracle. Raises `InvalidInputError`
-    for anything else, no case, two of one name, or a mapping that can't divide its model; `UnsupportedError` where a
-    system lacks the datatype.
+    `calibration` names the parameters of the mode `calibrated`: None means those fitted to Vidur's kernels, or where a
+    system has none, its default. Cases and their parts are of the classes themselves: a subclass could ask the oracle.
+    Raises `InvalidInputError` for anything else, no case, two of one name, a system without any of the modes, or a
+    mapping that can't divide its model; `UnknownNameError` for a mode, or a calibration that does not price a system;
+    `UnsupportedError` where a system lacks the datatype.
     """
     if not isinstance(baseline, VidurProfileBaseline):
         raise TypeError(f"an experiment takes a VidurProfileBaseline, got {type(baseline).__name__}")
     with oracles_shut():
         chosen = _checked(cases)
-    frozen = freeze(chosen, baseline.reads)
+    asked = None if modes is None else [require_mode(mode) for mode in modes]
+    frozen = freeze(chosen, baseline.reads, asked, calibration)
     comparisons = [one for case in frozen.cases for one in compare(case, baseline)]
     return VidurExperimentReport(
         frozen, tuple(comparisons), baseline.identity, baseline.revision, tuple(baseline.file_digests.items())

@@ -17,13 +17,25 @@ _CASE_FIGURES: Final = (
     "subtotal_error_percent",
     "component_mape_percent",
     "component_max_percent",
+    "in_band_share",
+    "subtotal_low_seconds",
+    "subtotal_high_seconds",
 )
-_COMPONENT_FIGURES: Final = ("reference_seconds", "error_seconds", "error_percent", "spread_seconds")
+_COMPONENT_FIGURES: Final = (
+    "reference_seconds",
+    "error_seconds",
+    "error_percent",
+    "spread_seconds",
+    "low_seconds",
+    "high_seconds",
+)
 _MEAN_FIGURES: Final = (
     "subtotal_mape_percent",
     "subtotal_max_percent",
     "component_mape_percent",
     "component_max_percent",
+    "in_band_share",
+    "subtotal_in_band_share",
 )
 
 
@@ -32,7 +44,7 @@ def case_frame(comparisons: Sequence[CaseComparison], baseline_revision: str) ->
     import polars as pl
 
     rows = [_case_row(one, baseline_revision) for one in comparisons]
-    return _frame(rows, dict.fromkeys(_CASE_FIGURES, pl.Float64))
+    return _frame(rows, {**dict.fromkeys(_CASE_FIGURES, pl.Float64), "subtotal_in_band": pl.Boolean})
 
 
 def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
@@ -40,7 +52,8 @@ def component_frame(comparisons: Sequence[CaseComparison]) -> pl.DataFrame:
     import polars as pl
 
     rows = [_component_row(one, component) for one in comparisons for component in one.components]
-    return _frame(rows, {**dict.fromkeys(_COMPONENT_FIGURES, pl.Float64), "operator": pl.String})
+    nullable = {**dict.fromkeys(_COMPONENT_FIGURES, pl.Float64), "operator": pl.String, "in_band": pl.Boolean}
+    return _frame(rows, nullable)
 
 
 def mean_frame(comparisons: Sequence[CaseComparison], modes: Sequence[str]) -> pl.DataFrame:
@@ -85,6 +98,11 @@ def _case_row(one: CaseComparison, baseline_revision: str) -> dict[str, Any]:
         "subtotal_error_percent": one.subtotal_error_percent,
         "component_mape_percent": one.component_mape_percent,
         "component_max_percent": one.component_max_percent,
+        "band_count": len(one.in_bands),
+        "in_band_share": share(one.in_bands),
+        "subtotal_low_seconds": None if one.subtotal_band is None else one.subtotal_band.low_seconds,
+        "subtotal_high_seconds": None if one.subtotal_band is None else one.subtotal_band.high_seconds,
+        "subtotal_in_band": one.subtotal_in_band,
         "topology_equivalence": one.topology_equivalence,
         "model_digest": digests.model,
         "distributed_digest": digests.distributed,
@@ -98,6 +116,8 @@ def _case_row(one: CaseComparison, baseline_revision: str) -> dict[str, Any]:
 def _mean_row(comparisons: Sequence[CaseComparison], mode: str) -> dict[str, Any]:
     of_mode = [one for one in comparisons if one.mode == mode]
     subtotals = [abs(error) for error in _present(one.subtotal_error_percent for one in of_mode)]
+    in_bands = [is_in for one in of_mode for is_in in one.in_bands]
+    subtotal_in_bands = [one.subtotal_in_band for one in of_mode if one.subtotal_in_band is not None]
     return {
         "mode": mode,
         "case_count": len(of_mode),
@@ -107,11 +127,14 @@ def _mean_row(comparisons: Sequence[CaseComparison], mode: str) -> dict[str, Any
         "subtotal_max_percent": max(subtotals, default=None),
         "component_mape_percent": _mean(_present(one.component_mape_percent for one in of_mode)),
         "component_max_percent": max(_present(one.component_max_percent for one in of_mode), default=None),
+        "band_count": len(in_bands),
+        "in_band_share": share(in_bands),
+        "subtotal_in_band_share": share(subtotal_in_bands),
     }
 
 
 def _component_row(one: CaseComparison, component: ComponentComparison) -> dict[str, Any]:
-    reference = component.reference
+    reference, band, origin = component.reference, component.band, component.origin
     return {
         "case": one.frozen.case.name,
         "mode": one.mode,
@@ -129,7 +152,18 @@ def _component_row(one: CaseComparison, component: ComponentComparison) -> dict[
         "operator": reference.operator,
         "reason": reference.reason,
         "note": reference.note,
+        "low_seconds": None if band is None else band.low_seconds,
+        "high_seconds": None if band is None else band.high_seconds,
+        "in_band": component.in_band,
+        "provider": one.estimate.costs.provider if origin is None else origin.provider,
+        "revision": one.estimate.costs.system_revision if origin is None else origin.revision,
+        "match": "" if origin is None else origin.match,
     }
+
+
+def share(in_bands: Sequence[bool]) -> float | None:
+    """Of bands that hold what was measured, a fraction; None of no band."""
+    return sum(in_bands) / len(in_bands) if in_bands else None
 
 
 def _present(values: Iterable[float | None]) -> list[float]:

@@ -9,10 +9,11 @@ from types import MappingProxyType
 from ..analysis import PhaseEstimate, attention_of, estimate_inference_phase, lower
 from ..analysis.oracle import ReadCount, oracles_shut
 from ..analysis.vidur import Subject
-from ..cost import AnalyticalProvider, modes_of
+from ..cost import CalibrationSet
 from ..ir import BoundPlan, PortablePlanIR
 from ..workload import WorkloadBinding
 from .case import VidurExperimentCase
+from .pricing import Pricing
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class FrozenCase:
     subject: Subject
     priced: tuple[tuple[str, PhaseEstimate], ...]
     """(Mode, estimate)."""
+    calibrations: tuple[CalibrationSet, ...]
+    """Those that the mode `calibrated` could price with, first to last; none where it is not priced."""
     digests: CaseDigests
 
     @property
@@ -51,19 +54,32 @@ class FrozenCases:
     oracle_reads_during_costing: int
 
 
-def freeze(cases: Sequence[VidurExperimentCase], count: ReadCount) -> FrozenCases:
+def freeze(
+    cases: Sequence[VidurExperimentCase],
+    count: ReadCount,
+    modes: Sequence[str] | None = None,
+    calibration: str | None = None,
+) -> FrozenCases:
     """Lowers all cases, then prices all of them, with every oracle shut; `count` is that of the oracle to come.
 
-    Raises `InvalidInputError` where a mapping can't divide its model, `UnsupportedError` where a system lacks the
-    datatype, `OracleError` where either asks an oracle.
+    `modes` and `calibration` are as of `run_vidur_experiment`. Raises `InvalidInputError` where a mapping can't divide
+    its model, `UnsupportedError` where a system lacks the datatype, `OracleError` where either asks an oracle, and as
+    `Pricing.of`.
     """
     before = count.reads
     with oracles_shut():
         lowered = [(case, *_plan(case)) for case in cases]
     between = count.reads
     with oracles_shut():
-        frozen = tuple(_priced(case, plan, digests) for case, plan, digests in lowered)
+        systems = {_key(case, digests): case.hardware for case, _, digests in lowered}
+        pricings = {key: Pricing.of(system, modes, calibration) for key, system in systems.items()}
+        frozen = tuple(_priced(case, plan, digests, pricings[_key(case, digests)]) for case, plan, digests in lowered)
     return FrozenCases(frozen, between - before, count.reads - between)
+
+
+def _key(case: VidurExperimentCase, digests: CaseDigests) -> tuple[str, str]:
+    """Parameters go by a system's name, and by its figures."""
+    return case.hardware.name, digests.hardware_revision
 
 
 def _plan(case: VidurExperimentCase) -> tuple[BoundPlan, CaseDigests]:
@@ -82,11 +98,10 @@ def _plan(case: VidurExperimentCase) -> tuple[BoundPlan, CaseDigests]:
     )
 
 
-def _priced(case: VidurExperimentCase, plan: BoundPlan, digests: CaseDigests) -> FrozenCase:
+def _priced(case: VidurExperimentCase, plan: BoundPlan, digests: CaseDigests, pricing: Pricing) -> FrozenCase:
     network, hardware = case.network_binding, case.hardware
     priced = tuple(
-        (mode, estimate_inference_phase(plan, hardware, network, AnalyticalProvider(mode)))
-        for mode in modes_of(hardware)
+        (mode, estimate_inference_phase(plan, hardware, network, provider)) for mode, provider in pricing.providers
     )
     subject = Subject(model=case.model, mapping=case.mapping, network=network, system=hardware, plan=plan)
-    return FrozenCase(case, subject, priced, digests)
+    return FrozenCase(case, subject, priced, pricing.calibrations, digests)

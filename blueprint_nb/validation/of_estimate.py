@@ -17,13 +17,14 @@ def error_report(estimate: Estimate, baseline: VidurProfileBaseline | None = Non
     """Compares the steps of `estimate` with `baseline`, or with the slice that ships with the project.
 
     Its prefill, and of its decode steps those at measured contexts, evenly thinned to 64; where there is none, the
-    first, whose projections need no context.
+    first, whose projections need no context. An estimate in the mode `calibrated` is compared with the parameters that
+    priced it.
     """
     oracle = load_slice() if baseline is None else baseline
     request = estimate.inputs.request
     cases = [_case(estimate, InferencePhase.PREFILL, request.prompt_tokens)]
     cases += [_case(estimate, InferencePhase.DECODE, context) for context in _contexts(estimate, oracle)]
-    return run_vidur_experiment(cases, oracle)
+    return run_vidur_experiment(cases, oracle, calibration=estimate.inputs.calibration or None)
 
 
 def _contexts(estimate: Estimate, oracle: VidurProfileBaseline) -> list[int]:

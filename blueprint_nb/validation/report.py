@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._canonical import canonical_json, plain
 from ..analysis.vidur import BaselineIdentity
+from ..cost import CalibrationSet
 from ..version import __version__
 from .comparison import CaseComparison
 from .frames import case_frame, component_frame, mean_frame
 from .freeze import FrozenCases
+from .pricing import CALIBRATED
 
 if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA: Final = "blueprint-nb/vidur-experiment/1"
+
+_SAID_OF_A_CALIBRATION: Final = ("name", "revision", "target", "source", "source_revision", "models")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,18 @@ class VidurExperimentReport:
         return {name: tuple(group) for name, group in grouped.items()}
 
     @property
+    def calibrations(self) -> tuple[CalibrationSet, ...]:
+        """The sets of parameters that priced a compared component, each once."""
+        priced = {part.origin.provider for one in self.comparisons for part in one.matched if part.origin is not None}
+        sets = {
+            (one.name, one.revision): one
+            for case in self.frozen.cases
+            for one in case.calibrations
+            if f"{CALIBRATED}:{one.name}" in priced
+        }
+        return tuple(sets.values())
+
+    @property
     def oracle_read_during_lowering(self) -> bool:
         """Whether an oracle was read while cases were lowered, as a thread of its own could: others are refused."""
         return self.frozen.oracle_reads_during_lowering > 0
@@ -82,9 +98,12 @@ class VidurExperimentReport:
         components over all, a fraction), block_seconds (float64, estimated), comparable_seconds (estimated, of matched
         components), reference_seconds (measured, of the same), excluded_seconds (estimated, of the others),
         subtotal_error_seconds, subtotal_error_percent (signed, comparable less reference), component_mape_percent,
-        component_max_percent (mean and largest of the matched components' absolute errors), topology_equivalence (what
-        may be said of the block that was measured), model_digest, distributed_digest, portable_plan_digest,
-        bound_plan_digest, hardware_revision, baseline_revision (text).
+        component_max_percent (mean and largest of the matched components' absolute errors), band_count (int64, matched
+        components with a 90 % band), in_band_share (float64, of these, those whose measurement lies in it, a fraction),
+        subtotal_low_seconds, subtotal_high_seconds (the band of comparable_seconds), subtotal_in_band (bool),
+        topology_equivalence (what may be said of the block that was measured), model_digest, distributed_digest,
+        portable_plan_digest, bound_plan_digest, hardware_revision, baseline_revision (text). Of bands, all but the
+        count are null in modes without one.
         """
         return self._frames[0].clone()
 
@@ -96,8 +115,11 @@ class VidurExperimentReport:
         block), state (matched, flagged or not-covered), seconds (float64, estimated), reference_seconds (measured, the
         median), error_seconds, error_percent (signed, estimate less reference), samples (int64, rows of the median),
         spread_seconds (largest less smallest of these rows), operator (Vidur's name of what was timed), reason (why it
-        is not matched, else empty), note (what a reader should know about a matched reference). Where nothing was
-        measured, reference_seconds, errors and spread are null; operator is, where none was looked for.
+        is not matched, else empty), note (what a reader should know about a matched reference), low_seconds,
+        high_seconds (the 90 % band of the estimate), in_band (bool, whether reference_seconds lies in it), provider,
+        revision (who priced it, and the digest of what it went by), match (how it meets the parameters' range; text).
+        Where nothing was measured, reference_seconds, errors and spread are null; operator is, where none was looked
+        for; the band is, in modes without one, and in_band where either is missing.
         """
         return self._frames[1].clone()
 
@@ -108,7 +130,9 @@ class VidurExperimentReport:
         Columns: mode (text), case_count, compared_case_count (int64, cases, and those with a matched component),
         coverage (float64, a fraction), subtotal_mape_percent, subtotal_max_percent (mean and largest absolute error of
         the cases' subtotals), component_mape_percent (mean of the cases' component MAPE), component_max_percent
-        (largest absolute error of a component). Percentages are null where no case is compared.
+        (largest absolute error of a component), band_count (int64, matched components with a 90 % band),
+        in_band_share, subtotal_in_band_share (float64, of these, and of the cases' subtotals, those whose measurement
+        lies in it, fractions). Percentages are null where no case is compared, shares where there is no band.
         """
         return self._frames[2].clone()
 
@@ -142,6 +166,9 @@ class VidurExperimentReport:
                 "revision": self.baseline_revision,
                 "files": self.baseline_files,
             },
+            "calibrations": [
+                {name: getattr(one, name) for name in _SAID_OF_A_CALIBRATION} for one in self.calibrations
+            ],
             "means": self.means.to_dicts(),
             "cases": cases,
         }

@@ -1,4 +1,7 @@
-"""Experiments to report on, each made once."""
+"""Experiments to report on, each made once: in the modes whose figures are pinned, and one in all.
+
+What is calibrated moves with every fit, so that tests of it hold relations and no figures.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from vidur_profiles import baseline, case, write
 
 from blueprint_nb.analysis import VidurProfileBaseline, load_slice
 from blueprint_nb.catalog import profiles_folder
+from blueprint_nb.cost import ANALYTICAL_MODES
 from blueprint_nb.validation import VidurExperimentCase, VidurExperimentReport, run_vidur_experiment
 
 PHI_2 = "phi-2-dense-mha"
@@ -26,28 +30,39 @@ def phi_2(name: str, phase: str, context_tokens: int, **changes: object) -> Vidu
 
 @lru_cache
 def golden() -> VidurExperimentReport:
+    return _run([phi_2(name, *step) for name, step in GOLDEN.items()], load_slice())
+
+
+@lru_cache
+def calibrated() -> VidurExperimentReport:
+    """The golden cases in all modes."""
     return run_vidur_experiment([phi_2(name, *step) for name, step in GOLDEN.items()], load_slice())
+
+
+@lru_cache
+def many_calibrated() -> VidurExperimentReport:
+    """Prefills of up to 40 tokens in all modes: lines with a band."""
+    tokens = list(range(1, 41))
+    return run_vidur_experiment([phi_2(f"prefill {count}", "prefill", count) for count in tokens], lengths(tokens))
 
 
 @lru_cache
 def nothing() -> VidurExperimentReport:
     """The slice is of Phi-2; nothing of Llama-2-7b is in it."""
-    return run_vidur_experiment([case("decode 129"), case("decode 33", context_tokens=33)], load_slice())
+    return _run([case("decode 129"), case("decode 33", context_tokens=33)], load_slice())
 
 
 @lru_cache
 def one_mode() -> VidurExperimentReport:
-    """The A40 has no efficiency curves, so that only peak-only can be estimated on it."""
-    return run_vidur_experiment(
-        [phi_2("decode 129", "decode", 129, hardware="a40_48g")], altered({}, hardware_name="a40")
-    )
+    """The A40 has no efficiency curves, so that of the analytical modes it has only peak-only."""
+    return _run([phi_2("decode 129", "decode", 129, hardware="a40_48g")], altered({}, hardware_name="a40"))
 
 
 @lru_cache
 def odd() -> VidurExperimentReport:
     """Its norm took 9 ms, its MLP up a quarter of the estimate; its name is markup."""
     ms = {"input_layernorm": 9.0, "mlp_up_proj": 0.018}
-    return run_vidur_experiment([phi_2(MARKUP, "prefill", 128)], altered(ms))
+    return _run([phi_2(MARKUP, "prefill", 128)], altered(ms))
 
 
 @lru_cache
@@ -56,7 +71,11 @@ def many() -> VidurExperimentReport:
     tokens = [8 * step for step in range(1, 41)]
     prefills = [phi_2(f"prefill {count}", "prefill", count) for count in tokens]
     decodes = [phi_2(f"decode {count + 1}", "decode", count + 1) for count in tokens]
-    return run_vidur_experiment([*prefills, *decodes], lengths(tokens))
+    return _run([*prefills, *decodes], lengths(tokens))
+
+
+def _run(cases: list[VidurExperimentCase], oracle: VidurProfileBaseline) -> VidurExperimentReport:
+    return run_vidur_experiment(cases, oracle, modes=ANALYTICAL_MODES)
 
 
 def lengths(tokens: list[int]) -> VidurProfileBaseline:
@@ -71,7 +90,7 @@ def lengths(tokens: list[int]) -> VidurProfileBaseline:
 
 def compared(ms: dict[str, object], *, attention: bool = True) -> VidurExperimentReport:
     """A decode step against the slice with other times of some operators, with or without its attention file."""
-    return run_vidur_experiment([phi_2("decode 129", "decode", 129)], altered(ms, attention=attention))
+    return _run([phi_2("decode 129", "decode", 129)], altered(ms, attention=attention))
 
 
 def altered(ms: dict[str, object], *, attention: bool = True, **identity: str) -> VidurProfileBaseline:

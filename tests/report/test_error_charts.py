@@ -16,6 +16,8 @@ REPORTS = {
     "one_mode": error_cases.one_mode,
     "odd": error_cases.odd,
     "many": error_cases.many,
+    "calibrated": error_cases.calibrated,
+    "many_calibrated": error_cases.many_calibrated,
 }
 
 
@@ -204,3 +206,39 @@ def test_a_figure_answers_with_its_formula():
     formulas = [one for one in found(bars_of(error_cases.golden()), "calculate") if "reference" in one]
     expected = "'(' + datum.estimate + ' − ' + datum.reference + ') / ' + datum.reference + ' = ' + datum.error"
     assert formulas == [expected]
+
+
+def test_a_whisker_spans_the_band_and_the_number_stands_beyond_it():
+    spec = bars_of(error_cases.calibrated())
+    rows = bars(spec)
+    assert {row["mode"] for row in rows if row["high"] > row["low"]} == {"calibrated"}
+    for row in rows:
+        assert row["low"] <= row["end"] <= row["high"]
+        assert row["number_at"] == (row["low"] if row["end"] < 0 else row["high"])
+    banded = [row for row in rows if row["mode"] == "calibrated"]
+    assert all(row["band"].endswith("within" if row["low"] <= 0 <= row["high"] else "outside") for row in banded)
+    assert "90 % band" in tooltip_titles(spec)
+    assert any("it crosses zero where the measurement lies in it" in line for line in spec["title"]["subtitle"])
+
+
+def test_a_chart_without_bands_speaks_of_none():
+    spec = bars_of(error_cases.golden())
+    assert "90 % band" not in tooltip_titles(spec)
+    assert not any("band" in line for line in spec["title"]["subtitle"])
+
+
+def test_cells_count_the_measurements_within_their_bands():
+    (cells,) = tables(spec_of(error_lines(error_cases.calibrated())))
+    counted = {(cell["mode"], cell["case"]): cell["error"] for cell in cells if cell["row"] == "Within 90 % band"}
+    assert {mode for mode, _ in counted} == {"calibrated"}
+    assert all(text.endswith(" of 9") for text in counted.values())
+
+
+def test_lines_have_the_band_of_the_mode_that_has_one():
+    spec = spec_of(error_lines(error_cases.many_calibrated()))
+    rows = [row for table in tables(spec) for row in table]
+    assert {row["mode"] for row in rows if row["low"]} == {"calibrated"}
+    for row in rows:
+        assert len(row["low"]) == len(row["high"]) == (len(row["end"]) if row["mode"] == "calibrated" else 0)
+        assert all(low <= end <= high for low, end, high in zip(row["low"], row["end"], row["high"], strict=False))
+    assert "area: 90 % band of calibrated; it holds zero where the measurement lies in it" in spec["title"]["subtitle"]

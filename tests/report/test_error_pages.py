@@ -13,9 +13,10 @@ from html_reading import Page, read
 
 import blueprint_nb as bp
 from blueprint_nb.analysis import load_slice
+from blueprint_nb.cost import ANALYTICAL_MODES
 from blueprint_nb.errors import OutputError
 from blueprint_nb.report import render_error_page, render_report, write_error_page
-from blueprint_nb.validation import run_vidur_experiment
+from blueprint_nb.validation import pricing, run_vidur_experiment
 
 REPORTS = {
     "golden": error_cases.golden,
@@ -23,6 +24,8 @@ REPORTS = {
     "one_mode": error_cases.one_mode,
     "odd": error_cases.odd,
     "many": error_cases.many,
+    "calibrated": error_cases.calibrated,
+    "many_calibrated": error_cases.many_calibrated,
 }
 
 
@@ -33,8 +36,10 @@ def pages() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def measured() -> str:
-    """The report of the default request, both steps of which are measured."""
-    return render_report(bp.estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=128, generated_tokens=8))
+    """The report of the default request, both steps of which are measured, in the modes whose figures are pinned."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pricing, "modes_of", lambda _: ANALYTICAL_MODES)
+        return render_report(bp.estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=128, generated_tokens=8))
 
 
 def download(page: Page) -> tuple[str, object]:
@@ -67,10 +72,10 @@ def test_a_table_has_both_modes_side_by_side_and_the_subtotal_below(measured):
         "not covered: no column: attention.csv has no time_stats.attn_kv_cache_save.median",
     ]
     assert by_name["Subtotal (compared)"] == ["78.0 µs", "109 µs", "150 µs", "−48.0 %", "−27.5 %"]
-    assert by_name["Component MAPE, mean of the absolute errors"] == ["72.1 %", "60.5 %"]
+    assert by_name["Component MAPE, mean of the absolute errors"] == ["72.1\u00a0%", "60.5\u00a0%"]
     assert by_name["Not compared, of the block's estimate"] == [
-        "27.7 ns of 78.1 µs, 0.0355 %",
-        "93.6 ns of 109 µs, 0.0860 %",
+        "27.7 ns of 78.1 µs, 0.0355\u00a0%",
+        "93.6 ns of 109 µs, 0.0860\u00a0%",
     ]
 
 
@@ -106,7 +111,7 @@ def test_a_report_takes_another_baseline(tmp_path):
     estimate = bp.estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=128, generated_tokens=1)
     page = read(estimate.report(tmp_path / "report.html", error_cases.altered({"mlp_up_proj": 0.018})).read_text())
     rows = {row[0]: row for row in page.rows("Errors: Prefill of 128 tokens, batch 1, TP 1") if row}
-    assert rows["MLP up"][-2:] == ["+171 %", "+301 %"]
+    assert rows["MLP up"][5:7] == ["+171 %", "+301 %"]
     facts = dict(row for row in page.rows("Provenance of the measurements") if len(row) == 2)
     assert facts["Licence"] == "not said by the files; Vidur's own profiles are under MIT"
 
@@ -123,6 +128,36 @@ def test_bars_are_drawn_without_scripts_and_cut_where_they_pass_the_axis(pages):
     assert html.count('class="cut"') == 2
     assert '<rect x="100.0" y="5" width="100.0" height="14"/>' in html
     assert '<svg class="bar hollow"' in html
+
+
+def test_a_table_of_three_modes_has_the_band_and_whether_the_measurement_lies_in_it(pages):
+    rows = read(pages["calibrated"]).rows("Errors: decode b1 c33: Decode step at context 33, batch 1, TP 1")
+    head, *body = (row for row in rows if row)
+    assert head[-1] == "90\u00a0% band"
+    by_name = {row[0]: row[1:] for row in body}
+    held = {name: row[-1] for name, row in by_name.items() if len(row) == 8}
+    assert {"Input norm", "MLP down", "Subtotal (compared)"} <= held.keys()
+    assert all(cell.endswith(("within", "outside")) and "–" in cell for cell in held.values())
+    counted = sum(cell.endswith("within") for name, cell in held.items() if not name.startswith("Subtotal"))
+    assert by_name["Measured within the 90 % band"][:3] == [
+        "–",
+        "–",
+        f"{counted} of 9, {round(100 * counted / 9)}\u00a0%",
+    ]
+    assert pages["calibrated"].count('class="whisker"') == 3 * 10
+
+
+def test_a_page_says_what_the_parameters_were_fitted_to(pages):
+    claims = [e.text for e in read(pages["calibrated"]).all("li") if e.text.startswith("Calibrated by ")]
+    assert len(claims) == 1
+    assert claims[0].startswith("Calibrated by vidur (")
+    assert "microsoft/phi-2, measured here," in claims[0]
+
+
+def test_without_bands_no_page_speaks_of_them(pages):
+    assert not any("band" in row[-1] for row in read(pages["golden"]).rows("Errors of all cases") if row)
+    assert 'class="whisker"' not in pages["golden"]
+    assert 'class="number band"' not in pages["golden"]
 
 
 def test_a_flagged_row_says_that_it_does_not_count(pages):

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import error_cases
 import pytest
 
+from blueprint_nb.cost import Band
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.report.error_rows import CaseErrors, ErrorRow, case_errors, case_names
-from blueprint_nb.report.error_sentences import report_sentences
-from blueprint_nb.report.error_words import signed_percent, whole_percent
+from blueprint_nb.report.error_sentences import fitted_sentences, report_sentences
+from blueprint_nb.report.error_words import band_text, signed_percent, whole_percent
 from blueprint_nb.validation import VidurExperimentReport
 
 
@@ -203,3 +205,68 @@ def test_rows_and_sentences_need_no_chart_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_mode_with_bands_says_where_its_estimates_lie_and_whether_the_measurement_does():
+    errors = of("decode b1 c33", error_cases.calibrated())
+    assert errors.banded_mode == errors.modes[-1] == "calibrated"
+    for one in (*errors.rows, errors.subtotal):
+        *plain, banded = one.cells
+        assert {cell.band for cell in plain} == {""}
+        assert "–" in banded.band
+        assert (banded.in_band is None) == (one.state == "not-covered")
+        if banded.ends_percent is not None:
+            low, high = banded.ends_percent
+            assert low <= banded.error_percent <= high
+            assert banded.in_band == (low <= 0 <= high)
+    held = [one.cells[-1].in_band for one in errors.rows if one.state == "matched"]
+    assert errors.in_bands == ("–", "–", f"{sum(held)} of 9, {round(100 * sum(held) / 9)} %")
+    assert errors.summary[-1] == ("Measured within the 90 % band", errors.in_bands)
+
+
+def test_without_bands_no_summary_speaks_of_them():
+    errors = of("decode b1 c33")
+    assert errors.banded_mode == ""
+    assert len(errors.summary) == 3
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(22.1e-6, 30.4e-6, "22.1–30.4 µs"), (9.9e-7, 1.02e-6, "990 ns–1.02 µs"), (0.0, 2e-6, "0 ns–2.00 µs")],
+)
+def test_a_band_has_its_unit_once_where_both_ends_have_it(low, high, text):
+    assert band_text(Band(low, high)) == text
+
+
+def test_what_was_priced_beyond_the_fit_is_named_with_how():
+    sentence = of("decode b1 c33", error_cases.calibrated()).sentences[-1]
+    assert sentence.startswith("calibrated: beyond what was fitted to: ")
+    assert "outside range: head_size" in sentence
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        ((), "; of which models these are, it does not say: microsoft/phi-2, measured here, may be among them."),
+        (("meta-llama/Llama-2-7b-hf",), ", of meta-llama/Llama-2-7b-hf; microsoft/phi-2, measured here, was not among them."),
+        (
+            ("Qwen/Qwen-72B", "phi-2"),
+            ", of Qwen/Qwen-72B, phi-2; microsoft/phi-2, measured here, was among them: its errors are of a fit, not a prediction.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_report_says_whether_the_measured_model_was_fitted_to(models, said):
+    report = error_cases.calibrated()
+    (first, *others) = report.frozen.cases[0].calibrations
+    sets = (first.model_copy(update={"models": models}), *others)
+    cases = tuple(replace(one, calibrations=sets) for one in report.frozen.cases)
+    (sentence,) = fitted_sentences(replace(report, frozen=replace(report.frozen, cases=cases)))
+    assert sentence.startswith("Calibrated by vidur (")
+    assert sentence.endswith(said)
+
+
+def test_the_mean_of_a_mode_with_bands_says_how_many_measurements_lie_in_them():
+    *plain, calibrated = report_sentences(error_cases.calibrated())[-3:]
+    assert not any("band" in sentence for sentence in plain)
+    assert "; measured within the 90 % band: " in calibrated
+    assert " of 27 components, " in calibrated

@@ -98,7 +98,7 @@ def test_every_row_of_a_file_at_once_gives_the_same_as_case_by_case(corpus: Vidu
     cases = [case(f"TP {t} m {m}", mapping=mapped(t), batch_size=m) for t, m in points]
     assert len(cases) > 1000
     whole = run_vidur_experiment(cases, oracle)
-    assert whole.cases.height == 2 * len(cases)
+    assert whole.cases.height == 3 * len(cases)
     for one in random.Random(17).sample(cases, 20):
         alone = run_vidur_experiment([one], oracle)
         assert alone.cases.equals(whole.cases.filter(pl.col("case") == one.name))

@@ -96,7 +96,7 @@ def test_a_report_names_every_digest(golden: VidurExperimentReport):
 
 
 def test_equal_experiments_give_equal_json(golden: VidurExperimentReport):
-    cases = [one.frozen.case for one in golden.comparisons[::2]]
+    cases = [one.case for one in golden.frozen.cases]
     assert run_vidur_experiment(cases, load_slice()).to_json() == golden.to_json()
 
 
@@ -180,10 +180,10 @@ def test_what_a_thread_reads_meanwhile_shows_in_the_flags(monkeypatch: pytest.Mo
 
 
 def test_a_report_groups_its_comparisons_by_case_in_order(golden: VidurExperimentReport):
-    assert golden.modes == ["peak-only", "system-evidence"]
+    assert golden.modes == ["peak-only", "system-evidence", "calibrated"]
     assert list(golden.by_case) == list(GOLDEN)
     for name, group in golden.by_case.items():
-        assert [one.frozen.case.name for one in group] == [name] * 2
+        assert [one.frozen.case.name for one in group] == [name] * 3
         assert [one.mode for one in group] == golden.modes
     assert tuple(one for group in golden.by_case.values() for one in group) == golden.comparisons
 
@@ -193,15 +193,15 @@ def test_modes_and_groups_of_a_report_are_read_only_and_survive_a_pickle(golden:
         golden.by_case["another"] = ()  # type: ignore[index]
     golden.modes.clear()
     again = pickle.loads(pickle.dumps(golden))
-    assert again.modes == ["peak-only", "system-evidence"]
-    assert {name: len(group) for name, group in again.by_case.items()} == dict.fromkeys(GOLDEN, 2)
+    assert again.modes == ["peak-only", "system-evidence", "calibrated"]
+    assert {name: len(group) for name, group in again.by_case.items()} == dict.fromkeys(GOLDEN, 3)
 
 
 def test_a_case_that_lacks_a_mode_is_grouped_beside_one_that_has_it():
     report = run_vidur_experiment([case("a40", hardware="a40_48g"), case("a100")], load_slice())
-    assert report.modes == ["peak-only", "system-evidence"]
-    assert [len(group) for group in report.by_case.values()] == [1, 2]
-    assert report.means["case_count"].to_list() == [2, 1]
+    assert report.modes == ["peak-only", "calibrated", "system-evidence"]
+    assert [len(group) for group in report.by_case.values()] == [2, 3]
+    assert report.means["case_count"].to_list() == [2, 2, 1]
 
 
 def test_a_report_can_be_pickled_and_its_frames_written_to_without_changing_it(golden: VidurExperimentReport):
@@ -299,6 +299,9 @@ COLUMNS: dict[str, dict[str, pl.DataType]] = {
         **dict.fromkeys(("coverage", "block_seconds", "comparable_seconds", "reference_seconds"), pl.Float64()),
         **dict.fromkeys(("excluded_seconds", "subtotal_error_seconds", "subtotal_error_percent"), pl.Float64()),
         **dict.fromkeys(("component_mape_percent", "component_max_percent"), pl.Float64()),
+        "band_count": pl.Int64(),
+        **dict.fromkeys(("in_band_share", "subtotal_low_seconds", "subtotal_high_seconds"), pl.Float64()),
+        "subtotal_in_band": pl.Boolean(),
         **dict.fromkeys(("topology_equivalence", "model_digest", "distributed_digest"), pl.String()),
         **dict.fromkeys(("portable_plan_digest", "bound_plan_digest"), pl.String()),
         **dict.fromkeys(("hardware_revision", "baseline_revision"), pl.String()),
@@ -311,12 +314,17 @@ COLUMNS: dict[str, dict[str, pl.DataType]] = {
         "samples": pl.Int64(),
         "spread_seconds": pl.Float64(),
         **dict.fromkeys(("operator", "reason", "note"), pl.String()),
+        **dict.fromkeys(("low_seconds", "high_seconds"), pl.Float64()),
+        "in_band": pl.Boolean(),
+        **dict.fromkeys(("provider", "revision", "match"), pl.String()),
     },
     "means": {
         "mode": pl.String(),
         **dict.fromkeys(("case_count", "compared_case_count"), pl.Int64()),
         **dict.fromkeys(("coverage", "subtotal_mape_percent", "subtotal_max_percent"), pl.Float64()),
         **dict.fromkeys(("component_mape_percent", "component_max_percent"), pl.Float64()),
+        "band_count": pl.Int64(),
+        **dict.fromkeys(("in_band_share", "subtotal_in_band_share"), pl.Float64()),
     },
 }
 
@@ -324,7 +332,8 @@ COLUMNS: dict[str, dict[str, pl.DataType]] = {
 @pytest.mark.parametrize("frame", COLUMNS)
 def test_columns_keep_their_types_even_where_nothing_is_covered(golden: VidurExperimentReport, frame: str):
     nothing = run_vidur_experiment([case()], load_slice())
-    for report in (golden, nothing):
+    plain = run_vidur_experiment([case(model=PHI_2)], load_slice(), modes=["peak-only"])
+    for report in (golden, nothing, plain):
         schema = getattr(report, frame).schema
         assert list(schema.items()) == list(COLUMNS[frame].items())
     assert set(nothing.components["operator"]) == {None}
@@ -339,13 +348,13 @@ def test_the_worst_component_is_the_one_with_the_largest_error(golden: VidurExpe
 
 
 def test_where_nothing_is_compared_no_component_is_the_worst():
-    (one, _) = run_vidur_experiment([case()], load_slice()).comparisons
+    one = run_vidur_experiment([case()], load_slice()).comparisons[0]
     assert (one.worst, one.component_max_percent, one.reference_seconds) == (None, None, 0.0)
 
 
-def test_a_system_without_curves_is_compared_in_the_mode_it_has():
+def test_a_system_without_curves_is_compared_in_the_modes_it_has():
     report = run_vidur_experiment([case(hardware="a40_48g")], load_slice())
-    assert report.cases["mode"].to_list() == ["peak-only"]
+    assert report.cases["mode"].to_list() == ["peak-only", "calibrated"]
 
 
 def test_flagged_values_are_shown_and_stay_out_of_subtotals(tmp_path: Path):
@@ -377,3 +386,81 @@ def test_a_mean_counts_the_compared_cases_alone(tmp_path: Path):
     assert (mean["case_count"], mean["compared_case_count"]) == (2, 1)
     assert mean["coverage"] == alone["coverage"] / 2
     assert mean["component_mape_percent"] == alone["component_mape_percent"]
+
+
+def test_modes_are_those_that_are_asked_for_and_the_others_change_none(golden: VidurExperimentReport):
+    cases = [one.case for one in golden.frozen.cases]
+    alone = run_vidur_experiment(cases, load_slice(), modes=["system-evidence"])
+    assert alone.modes == ["system-evidence"]
+    assert alone.cases.equals(golden.cases.filter(mode="system-evidence"))
+    assert alone.components.equals(golden.components.filter(mode="system-evidence"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            {"modes": ["calibratd"]},
+            "mode must be calibrated, peak-only or system-evidence. Got 'calibratd'. Did you mean calibrated?",
+        ),
+        (
+            {"modes": ["system-evidence"]},
+            "modes must hold a mode of a40_48g: peak-only, calibrated. Got system-evidence.",
+        ),
+        ({"calibration": "vidu"}, "calibration must be pooled or vidur. Got 'vidu'. Did you mean vidur?"),
+    ],
+)
+def test_modes_and_parameters_that_price_nothing_are_said(asked: dict[str, Any], message: str):
+    with pytest.raises(InvalidInputError) as caught:
+        run_vidur_experiment([case(hardware="a40_48g")], load_slice(), **asked)
+    assert str(caught.value) == message
+
+
+def test_a_band_holds_its_estimate_and_says_whether_it_holds_the_measurement(golden: VidurExperimentReport):
+    rows = golden.components.filter(mode="calibrated", state="matched").to_dicts()
+    assert len(rows) == 3 * 9
+    for row in rows:
+        assert row["low_seconds"] <= row["seconds"] <= row["high_seconds"]
+        assert row["in_band"] == (row["low_seconds"] <= row["reference_seconds"] <= row["high_seconds"])
+        assert row["provider"].startswith("calibrated:")
+        assert row["match"]
+    others = golden.components.filter(pl.col("mode") != "calibrated")
+    for column in ("low_seconds", "high_seconds", "in_band"):
+        assert others[column].null_count() == others.height
+
+
+def test_shares_of_bands_count_the_matched_components_alone(golden: VidurExperimentReport):
+    of_mode = golden.components.filter(mode="calibrated")
+    for row in golden.cases.filter(mode="calibrated").to_dicts():
+        held = of_mode.filter(pl.col("case") == row["case"], pl.col("state") == "matched")["in_band"]
+        assert (row["band_count"], row["in_band_share"]) == (9, held.mean())
+        assert row["subtotal_low_seconds"] < row["comparable_seconds"] < row["subtotal_high_seconds"]
+        within = row["subtotal_low_seconds"] <= row["reference_seconds"] <= row["subtotal_high_seconds"]
+        assert row["subtotal_in_band"] == within
+    (mean,) = golden.means.filter(mode="calibrated").to_dicts()
+    assert (mean["band_count"], mean["in_band_share"]) == (27, of_mode.filter(state="matched")["in_band"].mean())
+
+
+def test_a_subtotals_band_is_narrower_than_the_sum_of_its_parts(golden: VidurExperimentReport):
+    for one in golden.comparisons[2::3]:
+        band = one.subtotal_band
+        assert band is not None
+        parts = [part.band for part in one.matched if part.band is not None]
+        assert band.high_seconds <= sum(part.high_seconds for part in parts) * (1 + 1e-12)
+        assert band.low_seconds >= sum(part.low_seconds for part in parts) * (1 - 1e-12)
+
+
+def test_parameters_of_the_measurements_source_are_taken_first_and_others_if_asked_for():
+    of_h100 = [case(model=PHI_2, hardware="h100_80g_sxm")]
+    default = run_vidur_experiment(of_h100, load_slice()).frozen.cases[0]
+    assert default.calibrations[0].name == "vidur"
+    pooled = run_vidur_experiment([case(model=PHI_2)], load_slice(), calibration="pooled")
+    assert set(pooled.components.filter(mode="calibrated")["provider"]) == {"calibrated:pooled"}
+
+
+def test_a_report_names_the_parameters_that_priced_what_is_compared(golden: VidurExperimentReport):
+    (named,) = json.loads(golden.to_json())["calibrations"]
+    assert (named["name"], len(named["revision"])) == ("vidur", 64)
+    assert named["revision"] in set(golden.components.filter(mode="calibrated")["revision"])
+    nothing = run_vidur_experiment([case()], load_slice())
+    assert (nothing.calibrations, json.loads(nothing.to_json())["calibrations"]) == ((), [])

@@ -75,7 +75,7 @@ def test_the_first_decode_step_is_compared_where_no_attention_is_measured_at_all
     oracle = baseline(compute_csv=write(tmp_path / "mlp.csv", [{**COMPUTE, **times(*SERIAL)}]))
     report = error_report(estimate_of(), oracle)
     assert names(report) == ["prefill 128", "decode 129"]
-    assert [len(one.matched) for one in report.by_case["decode 129"]] == [len(SERIAL)] * 2
+    assert [len(one.matched) for one in report.by_case["decode 129"]] == [len(SERIAL)] * 3
 
 
 @pytest.mark.parametrize("contexts", [[129, 200], [128]])
@@ -101,8 +101,20 @@ def test_what_is_compared_is_the_request_itself(tmp_path: Path):
         assert (made.model, made.mapping, made.network_binding) == (inputs.model, inputs.mapping, inputs.network)
         assert (made.hardware, made.datatype, made.batch_size) == (inputs.system, "float16", 4)
         assert made.attention == "unfused"
-    prefill = report.by_case["prefill 128"][-1].estimate
+    assert inputs.mode == "system-evidence"
+    prefill = report.by_case["prefill 128"][1].estimate
     assert prefill.seconds == pytest.approx(estimated.prefill_seconds, rel=1e-12)
+
+
+@pytest.mark.parametrize("calibration", [None, "pooled"])
+def test_a_calibrated_estimate_is_compared_with_the_parameters_that_priced_it(tmp_path: Path, calibration: str | None):
+    estimated = estimate_of(mode="calibrated", calibration=calibration)
+    report = error_report(estimated, attention(tmp_path, [129]))
+    calibrated = report.by_case["prefill 128"][-1]
+    assert calibrated.mode == "calibrated"
+    assert calibrated.estimate.seconds == pytest.approx(estimated.prefill_seconds, rel=1e-12)
+    used = calibrated.frozen.calibrations[0].name
+    assert used == estimated.inputs.calibration == (calibration or "vidur")
 
 
 def test_an_estimate_is_compared_with_the_slice_that_ships_unless_a_baseline_is_given(tmp_path: Path):

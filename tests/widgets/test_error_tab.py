@@ -119,10 +119,10 @@ def test_a_profile_of_ones_own_is_taken_where_it_fits(tmp_path):
     assert "system-evidence" not in view_of(explorer).table.value
 
 
-@pytest.mark.parametrize("mode", ["peak-only", "system-evidence"])
-def test_both_modes_are_compared_whatever_the_controls_say(mode):
+@pytest.mark.parametrize("mode", ["peak-only", "system-evidence", "calibrated"])
+def test_all_modes_are_compared_whatever_the_controls_say(mode):
     table = view_of(Explorer(**PHI, mode=mode, tab="Error")).table.value
-    assert table.index(">peak-only<") < table.index(">system-evidence<")
+    assert table.index(">peak-only<") < table.index(">system-evidence<") < table.index(">calibrated<")
 
 
 def test_a_request_of_one_token_is_compared_in_its_prefill():

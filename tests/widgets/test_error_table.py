@@ -26,37 +26,39 @@ def test_it_opens_on_the_first_decode_step_and_offers_every_case(table):
     assert "Decode step at context 33, batch 1, TP 1" in table.table.value
 
 
-def test_a_row_has_both_estimates_the_measurement_and_both_errors_in_plan_order(table):
+def test_a_row_has_all_estimates_the_measurement_all_errors_and_the_band_in_plan_order(table):
     rows = rows_of(table)
     assert list(rows)[:3] == ["Input norm", "QKV projection", "RoPE"]
-    assert rows["QKV projection"] == ["19.3 µs", "26.9 µs", "30.0 µs", "−35.5 %", "−10.4 %"]
-    assert rows["Input norm"][-1] == "−99.5 %"
+    qkv = rows["QKV projection"]
+    assert len(qkv) == 3 + 1 + 3 + 1
+    assert (qkv[:2], qkv[3], qkv[4:6]) == (["19.3 µs", "26.9 µs"], "30.0 µs", ["−35.5 %", "−10.4 %"])
+    assert rows["Input norm"][5] == "−99.5 %"
 
 
 def test_the_modes_stand_side_by_side_under_their_names(table):
     head = table.table.value.split("<thead>")[1].split("</thead>")[0]
-    assert re.findall(r"bp-of-error\">([^<]*)<", head) == ["peak-only", "system-evidence"]
-    assert head.count('scope="colgroup" colspan="2"') == 2
+    assert re.findall(r"bp-of-error\">([^<]*)<", head) == ["peak-only", "system-evidence", "calibrated"]
+    assert head.count('scope="colgroup" colspan="3"') == 2
 
 
 def test_a_bar_reaches_from_the_middle_as_far_as_its_error(table):
-    _, evidence = bars_of(table, "QKV projection")
+    _, evidence, _ = bars_of(table, "QKV projection")
     assert "left:44.8%;width:5.2%" in evidence
     table.cases.value = "prefill b1 128"
-    _, evidence = bars_of(table, "QKV projection")
+    _, evidence, _ = bars_of(table, "QKV projection")
     assert "left:50%;width:13" in evidence
 
 
 def test_a_bar_beyond_100_percent_is_cut_and_its_number_is_not(llama_2):
     table = VidurErrorTable(llama_2(**{"time_stats.mlp_up_proj.median": 0.04}))
-    assert rows_of(table)["MLP up"][-1] == "+159 %"
-    assert all("left:50%;width:50%" in bar and "bp-cut" in bar for bar in bars_of(table, "MLP up"))
+    assert rows_of(table)["MLP up"][5] == "+159 %"
+    assert all("left:50%;width:50%" in bar and "bp-cut" in bar for bar in bars_of(table, "MLP up")[:2])
 
 
 def test_what_is_not_covered_says_why_in_the_place_of_its_errors(table):
     row = rows_of(table)["KV save"]
     assert row[-1] == "not covered: no column: attention.csv has no time_stats.attn_kv_cache_save.median"
-    assert len(row) == 3
+    assert len(row) == 4
     assert bars_of(table, "KV save") == []
     assert "refused by policy" in rows_of(table)["Attention residual"][-1]
 
@@ -76,9 +78,21 @@ def test_a_flagged_measurement_is_said_not_to_count(llama_2):
 def test_the_subtotal_stands_apart_from_the_mean(table):
     assert table.table.value.index('class="bp-subtotal"') < table.table.value.index('class="bp-summary"')
     rows = rows_of(table)
-    assert rows["Subtotal (compared)"][-1] == "−26.4 %"
-    assert rows["Component MAPE, mean of the absolute errors"] == ["72.4 %", "60.9 %"]
-    assert rows["Worst component"] == ["99.9 % (Input norm)", "99.5 % (Input norm)"]
+    assert rows["Subtotal (compared)"][5] == "−26.4 %"
+    assert rows["Component MAPE, mean of the absolute errors"][:2] == ["72.4 %", "60.9 %"]
+    assert rows["Worst component"][:2] == ["99.9 % (Input norm)", "99.5 % (Input norm)"]
+
+
+def test_the_band_of_a_calibrated_estimate_stands_last_and_says_whether_the_measurement_lies_in_it(table):
+    rows = rows_of(table)
+    held = [cells[-1] for cells in rows.values() if len(cells) == 8]
+    assert len(held) == 10
+    assert all(text.endswith(("within", "outside")) for text in held)
+    counted = sum(text.endswith("within") for text in held[:-1])
+    share = f"{counted} of 9, {round(100 * counted / 9)} %"
+    assert rows["Measured within the 90 % band"] == ["–", "–", share, ""]
+    assert table.table.value.count('class="bp-whisker"') == 10
+    assert "line: 90 % band of calibrated" in text_of(table.table.value)
 
 
 def test_a_sentence_says_what_a_subtotal_hides(table):
@@ -101,11 +115,11 @@ def test_where_the_measurements_come_from_and_the_means_of_all_cases_stand_below
     assert "fit_against_case_outputs are false" in said
 
 
-def test_a_system_of_one_mode_has_one_column_of_each(llama_2):
+def test_a_system_without_curves_has_two_columns_of_each(llama_2):
     table = VidurErrorTable(llama_2(system="a40_48g"))
-    assert 'colspan="1">estimate' in table.table.value
+    assert 'colspan="2">estimate' in table.table.value
     assert "system-evidence" not in table.table.value
-    assert len(rows_of(table)["QKV projection"]) == 3
+    assert len(rows_of(table)["QKV projection"]) == 2 + 1 + 2 + 1
     assert table.errors.value == ""
 
 
