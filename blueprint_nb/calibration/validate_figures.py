@@ -37,10 +37,11 @@ def errors(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
 def octaves(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     """For each split, target, family (and `ALL`), octave of size and predictor: rows and mape_percent.
 
-    Over all families the mean is over components, each of the same say.
+    Over all families the mean is over components, each of the same say. Families are in the order of `rows`.
     """
     import polars as pl
 
+    order = pl.Enum([ALL, *rows["family"].unique(maintain_order=True)])
     keys = ["split", "target", "family", "octave"]
     relative = [(100.0 * (pl.col(name) / pl.col("measured_seconds") - 1.0).abs()).alias(name) for name in predictors]
     rows = rows.select(*keys, "component", *relative)
@@ -51,18 +52,21 @@ def octaves(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     together = together.with_columns(family=pl.lit(ALL)).select(of_families.columns)
     wide = pl.concat([together, of_families])
     long = wide.unpivot(predictors, index=[*keys, "rows"], variable_name="predictor", value_name="mape_percent")
-    return long.sort(*keys, "predictor")
+    return long.sort("split", "target", pl.col("family").cast(order), "octave", "predictor")
 
 
 def worst(rows: pl.DataFrame, count: int, predictor: str = "calibrated") -> pl.DataFrame:
-    """The `count` rows with the largest error (error_percent, signed), the largest first; rows within 1 µs pass."""
+    """The `count` rows with the largest error (error_percent, signed), the largest first; rows within 1 µs pass.
+
+    Of a kernel that every TP repeats, the row with the largest error stands for all.
+    """
     import polars as pl
 
     difference = pl.col(predictor) - pl.col("measured_seconds")
     found = rows.with_columns(error_percent=100.0 * difference / pl.col("measured_seconds"))
-    return (
-        found.filter(difference.abs() > TIMER_SECONDS).sort(pl.col("error_percent").abs(), descending=True).head(count)
-    )
+    found = found.filter(difference.abs() > TIMER_SECONDS).sort(pl.col("error_percent").abs(), descending=True)
+    kernel = ["split", "target", "component", "model", "size", predictor]
+    return found.unique(kernel, keep="first", maintain_order=True).head(count)
 
 
 def judged(rows: pl.DataFrame, predictor: str, part: Any = 0) -> Judged:
