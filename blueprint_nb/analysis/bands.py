@@ -19,11 +19,14 @@ def between(band: Band, unit_seconds: float) -> str:
     return f"{CHANCE} between {low} and {high}"
 
 
-def band_text(band: Band | None, times: int = 1) -> str:
-    """ "3.20–3.90 ms" of so many executions, whose errors go together; empty where nobody knows a band."""
+def band_text(band: Band | None, seconds: float, times: int = 1) -> str:
+    """ "3.20–3.90 ms": the band of `seconds`, in their unit; empty where nobody knows one.
+
+    Of more than one execution all err alike.
+    """
     if band is None:
         return ""
-    scale, unit = time_unit(band.high_seconds * times)
+    scale, unit = time_unit(seconds * times)
     low, high = (three_digits(end * times / scale) for end in (band.low_seconds, band.high_seconds))
     return f"{low}–{high} {unit}"
 

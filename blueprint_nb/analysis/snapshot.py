@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._canonical import content, plain
 from ..version import __version__
+from .priced_by import origin_of
 
 if TYPE_CHECKING:
     from ..ir import PortablePlanIR
@@ -32,6 +33,7 @@ def estimate_content(estimate: Estimate) -> dict[str, Any]:
             "mean_decode_step": estimate.mean_decode_step_seconds,
             "model_execution": estimate.model_execution_seconds,
         },
+        **_bands(estimate),
         "tokens_per_second": estimate.tokens_per_second,
         "tokens_per_second_per_sequence": estimate.tokens_per_second_per_sequence,
         "devices": estimate.devices,
@@ -45,8 +47,13 @@ def estimate_content(estimate: Estimate) -> dict[str, Any]:
 
 
 def digests(estimate: Estimate) -> dict[str, str]:
-    """What identifies the estimate: of each IR, and the system's revision."""
+    """What identifies the estimate: of each IR, the system's revision, and that of each set which priced it, under
+    `calibrated:NAME`.
+    """
     lowered = estimate.lowered
+    phases = [estimate.prefill.costs, *([] if estimate.decode_costs is None else [estimate.decode_costs])]
+    origins = [origin for phase in phases for cost in phase.costs if (origin := origin_of(cost)) is not None]
+    revisions = {origin.provider: origin.revision for origin in origins if origin.method == "calibrated"}
     return {
         "model": lowered.model.digest,
         "distributed": lowered.distributed.digest,
@@ -55,7 +62,19 @@ def digests(estimate: Estimate) -> dict[str, str]:
         "prefill_plan": estimate.prefill_plan.digest,
         "prefill_bound_plan": estimate.prefill.plan.digest,
         "system_revision": estimate.inputs.system.revision,
+        **dict(sorted(revisions.items())),
     }
+
+
+def _bands(estimate: Estimate) -> dict[str, Any]:
+    """Seconds that nine of ten such figures lie between, low then high; nothing where nobody knows."""
+    bands = {
+        "prefill": estimate.prefill_band,
+        "mean_decode_step": estimate.mean_decode_step_band,
+        "model_execution": estimate.model_execution_band,
+    }
+    known = {name: [band.low_seconds, band.high_seconds] for name, band in bands.items() if band is not None}
+    return {"band_seconds": known} if known else {}
 
 
 def _plan(estimate: Estimate, plan: PortablePlanIR) -> dict[str, Any]:

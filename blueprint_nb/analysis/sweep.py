@@ -20,7 +20,7 @@ from ..system import SystemProfile
 from ..workload import InferencePhase, TransformerModelSpec
 from .axes import check_points
 from .checks import check_network, context_rule
-from .frames import component_frame, component_schema
+from .frames import BAND_COLUMNS, component_frame, component_schema
 from .lowering import lower
 from .memory import MemoryParts, fullest_stage
 from .phase import price
@@ -63,10 +63,11 @@ class MappingGrid:
 def sweep_points(inputs: SweepInputs) -> pl.DataFrame:
     """A row for each point of the full product, the last axis fastest.
 
-    Columns: the axes (int64), feasible (bool), reason (text), seconds (float64), fits (bool), total_bytes,
-    kv_cache_bytes, weights_bytes (int64, of the fullest device), devices (int64). Points that are not feasible have
-    nulls and a reason. Raises `InvalidInputError` where a count could pass 2^63, `UnsupportedError` where the system
-    lacks a figure.
+    Columns: the axes (int64), feasible (bool), reason (text), seconds (float64), low_seconds and high_seconds (float64,
+    the band that nine of ten such times lie in; null where nobody knows), fits (bool), total_bytes, kv_cache_bytes,
+    weights_bytes (int64, of the fullest device), devices (int64). Points that are not feasible have nulls and a
+    reason. Raises `InvalidInputError` where a count could pass 2^63, `UnsupportedError` where the system lacks a
+    figure.
     """
     import polars as pl
 
@@ -140,6 +141,7 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
     def flat(values: Any, dtype: Any) -> Any:
         return np.broadcast_to(np.asarray(0 if values is None else values, dtype=dtype), shape).reshape(-1)
 
+    band = None if grid.costs is None else grid.costs.band
     total = flat(grid.held and grid.held.total_bytes, np.int64)
     devices = grid.tensor_parallel * grid.pipeline_parallel
     frame = pl.DataFrame(
@@ -147,6 +149,7 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
             **_axis_columns(inputs, grid, shape),
             "reason": _reasons(inputs, grid, shape),
             "seconds": flat(grid.costs and grid.costs.seconds, np.float64),
+            **{name: flat(np.nan if band is None else getattr(band, name), np.float64) for name in BAND_COLUMNS},
             "fits": total <= usable,
             "total_bytes": total,
             "kv_cache_bytes": flat(grid.held and grid.held.kv_cache_bytes, np.int64),
@@ -154,7 +157,8 @@ def _point_rows(inputs: SweepInputs, grid: MappingGrid, shape: tuple[int, int], 
             "devices": np.full(len(total), 0 if grid.reason else devices, dtype=np.int64),
         }
     )
-    figures = ("seconds", "fits", "total_bytes", "kv_cache_bytes", "weights_bytes", "devices")
+    frame = frame.with_columns(pl.col(BAND_COLUMNS).fill_nan(None))
+    figures = ("seconds", *BAND_COLUMNS, "fits", "total_bytes", "kv_cache_bytes", "weights_bytes", "devices")
     feasible = pl.col("reason").is_null()
     return frame.select(
         *AXES,

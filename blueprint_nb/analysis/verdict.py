@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cost import BOUNDS, Band, CostBlock
+from ..system import SystemProfile
 from ..units import format_bytes, format_count, format_gib, format_percent, three_digits, time_unit
 from .bands import CHANCE, band_at, between
 from .composition import adds_terms
@@ -39,7 +40,7 @@ class Verdict:
     @property
     def parts(self) -> tuple[str, ...]:
         """All sentences that say something."""
-        parts = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.basis, self.fix)
+        parts = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.fix, self.basis)
         return tuple(part for part in parts if part)
 
     @property
@@ -61,7 +62,7 @@ def verdict_of(estimate: Estimate) -> Verdict:
         headline="Fits" if memory.fits else "Does not fit",
         memory=held if memory.fits else held + short,
         latency=_latency(estimate),
-        bound=_bound(costs, is_added=adds_terms(estimate.inputs)),
+        bound=_bound(costs, estimate.inputs.system),
         throughput=_throughput(estimate),
         basis=calibrated_by(calibration, costs) if (calibration := estimate.inputs.calibration) else "",
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
@@ -108,14 +109,14 @@ def _sure(bands: list[Band | None], scale: float) -> str:
     return f", {first}" + "".join(f", at the end {other.removeprefix(f'{CHANCE} ')}" for other in others)
 
 
-def _bound(costs: CostBlock, is_added: bool) -> str:
+def _bound(costs: CostBlock, system: SystemProfile) -> str:
     """The term with most of the time: all terms of a component where they add up; else its floor, and for all the rest
     of its time the largest other.
     """
     seconds = dict.fromkeys(BOUNDS, 0.0)
     for activity, cost in costs.priced:
         terms = {name: _total(getattr(cost, f"{name}_seconds"), costs) for name in BOUNDS}
-        if not is_added:
+        if not adds_terms(cost, system):
             floor = terms.pop("floor")
             largest = max(terms, key=lambda name: terms[name])
             terms = {"floor": floor, largest: _total(cost.seconds, costs) - floor}

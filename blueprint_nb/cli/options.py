@@ -91,9 +91,15 @@ def pricing(function: Function) -> Function:
         ),
         click.option(
             "--mode",
-            default="system-evidence",
             metavar="NAME",
-            help="peak-only: the system's peaks. system-evidence: peaks times the system's efficiency curves.",
+            help="peak-only: the system's peaks. system-evidence: peaks times the system's efficiency curves. "
+            "calibrated: forms fitted to measured kernels, with their error.  "
+            "[default: calibrated, system-evidence for reference presets and where nothing was fitted]",
+        ),
+        click.option(
+            "--calibration",
+            metavar="NAME",
+            help="Parameters of the mode calibrated: a set that `show systems` lists.  [default: the first of them]",
         ),
         click.option(
             "--attention",

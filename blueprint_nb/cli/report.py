@@ -30,13 +30,14 @@ def report(
     prompt: int,
     generated: int,
     datatype: str,
-    mode: str,
+    mode: str | None,
+    calibration: str | None,
     attention: str | None,
     tp_network: int,
     pp_network: int,
     output: str,
 ) -> None:
-    """Write a self-contained HTML report on one request; print its verdict and path.
+    """Write a self-contained HTML report on one request; print its verdict, mode and path.
 
     A request is one prefill of the prompt and a decode step for each further token.
     """
@@ -61,13 +62,14 @@ def report(
         generated_tokens=generated,
         datatype=datatype,
         mode=mode,
+        calibration=calibration,
         attention=attention,
         tensor_parallel_network=tp_network,
         pipeline_parallel_network=pp_network,
     )
     path = asked.report(output)
     verdict = asked.verdict
-    click.echo(filled(verdict.parts))
+    click.echo(filled(verdict.parts if verdict.basis else (*verdict.parts, asked.inputs.mode)))
     click.echo(str(path))
     for caution in cautions(asked.inputs):
         click.echo(f"Note: {caution}", err=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..analysis.providers import calibrations_of
 from ..catalog import load_model, load_system
+from ..cost import has_calibration, modes_of
 from ..front_door import describe, kv_cache_bytes, list_models, list_systems
 from ..system import SystemProfile
 from ..units import format_bytes, format_count, format_decimal
@@ -44,13 +46,13 @@ def models_text() -> str:
 
 
 def systems_text() -> str:
-    """A row for each system."""
+    """A row for each system, and who takes which modes."""
     rows = list_systems()
 
     def numbers(name: str) -> list[str]:
         return [MISSING if value is None else f"{value:,.10g}" for value in rows[name]]
 
-    return table(
+    systems = table(
         [
             Column("system", rows["name"].to_list(), "", "left"),
             Column("memory", numbers("memory_gib"), "GiB"),
@@ -59,9 +61,15 @@ def systems_text() -> str:
             Column("float8", numbers("float8_tflop_per_s"), "TFLOP/s", "point"),
             Column("network", numbers("network_gb_per_s"), "GB/s", "point"),
             Column("kind", rows["kind"].to_list(), "", "left"),
-            Column("modes", rows["modes"].to_list(), "", "left"),
+            Column("calibrations", [names or MISSING for names in rows["calibrations"]], "", "left"),
         ]
     )
+    with_curves = [name for name, modes in zip(rows["name"], rows["modes"], strict=True) if "system-evidence" in modes]
+    modes = (
+        "Every system takes the mode peak-only, and calibrated where calibrations are listed, the default first; "
+        f"system-evidence: {', '.join(with_curves)}."
+    )
+    return f"{systems}\n\n{wrapped(modes)}"
 
 
 def model_text(name: str) -> str:
@@ -113,6 +121,7 @@ def system_text(name: str) -> str:
         ("one operation", _PROCESSING[system.processing_mode]),
         ("datatypes", ", ".join(system.datatypes)),
         ("modes", _modes(system)),
+        *([("calibrations", ", ".join(calibrations_of(system)))] if has_calibration(system) else []),
         *((f"network {index}", tier.name) for index, tier in enumerate(system.network)),
     ]
     parts = [wrapped(f"{system.name}: {system.description}" if system.description else system.name), pairs(head)]
@@ -129,9 +138,8 @@ _PROCESSING = {
 
 
 def _modes(system: SystemProfile) -> str:
-    if not system.missing_efficiency:
-        return "peak-only, system-evidence"
-    return f"peak-only; system-evidence lacks {', '.join(system.missing_efficiency)}"
+    modes, lacks = ", ".join(modes_of(system)), ", ".join(system.missing_efficiency)
+    return f"{modes}; system-evidence lacks {lacks}" if lacks else modes
 
 
 def _numbered_sources(system: SystemProfile) -> dict[str, str]:

@@ -27,6 +27,7 @@ OPTIONS = {
     "system": "--system",
     "datatype": "--datatype",
     "mode": "--mode",
+    "calibration": "--calibration",
     "attention": "--attention",
     "phase": "--phase",
     "model_name": "--measured-model",
@@ -45,7 +46,7 @@ LONGEST_WORD = 200
 
 _UNMISTAKABLE = "|".join(sorted((field for field in OPTIONS if "_" in field), key=len, reverse=True))
 _FIELD = re.compile(rf"(?<![\w.])({_UNMISTAKABLE})(?![\w.]*\w)")
-_ASSIGNED = re.compile(r"\b(mode|datatype|attention)='([\w-]+)'")
+_ASSIGNED = re.compile(r"\b(mode|calibration|datatype|attention)='([\w-]+)'")
 
 
 class Command(click.Command):

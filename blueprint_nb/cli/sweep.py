@@ -15,6 +15,13 @@ from .speech import Command
 if TYPE_CHECKING:
     import polars as pl
 
+_FAULTS = {
+    "peak-only": "model",
+    "system-evidence": "step curves of system-evidence",
+    "calibrated": "fitted forms",
+}
+"""Mode to what makes time fall in it though there is more to do."""
+
 Writer = Callable[["pl.DataFrame", IO[bytes]], Any]
 WRITERS: dict[str, Writer] = {
     ".csv": lambda frame, file: frame.write_csv(file),
@@ -43,7 +50,8 @@ def sweep(
     context: list[int],
     phase: str,
     datatype: str,
-    mode: str,
+    mode: str | None,
+    calibration: str | None,
     attention: str | None,
     tp_network: int,
     pp_network: int,
@@ -56,10 +64,13 @@ def sweep(
     without a legal mapping are kept, with the reason.
     """
     writer = None if output is None else _writer(output)
+    from ..analysis.providers import calibration_of, mode_of
     from ..catalog import load_model, load_system
     from ..front_door import sweep as swept
 
     spec, profile = load_model(model), load_system(system)
+    mode = mode_of(profile, mode)
+    by_set = calibration_of(profile, mode, calibration)
     frame = swept(
         spec,
         profile,
@@ -70,6 +81,7 @@ def sweep(
         phase=phase,
         datatype=datatype,
         mode=mode,
+        calibration=calibration,
         attention=attention,
         tensor_parallel_network=tp_network,
         pipeline_parallel_network=pp_network,
@@ -83,7 +95,8 @@ def sweep(
         from .tables import wrapped
 
         step = "" if phase == "prefill" else " step"
-        head = f"{spec.name} on {profile.name} · {phase}{step} · {datatype} · {mode}"
+        priced = f"{mode} by {by_set}" if by_set else mode
+        head = f"{spec.name} on {profile.name} · {phase}{step} · {datatype} · {priced}"
         click.echo(wrapped(head))
         click.echo(components_text(frame) if by_component else points_text(frame, phase))
     _warn(frame, profile.memory.usable_bytes)
@@ -141,7 +154,7 @@ def _note_falls(frame: pl.DataFrame, mode: str) -> None:
         click.echo(
             f"Note: time falls at {falling.height:,} {'point' if falling.height == 1 else 'points'} though batch or "
             f"context grows, first at TP {first['tensor_parallel']}, PP {first['pipeline_parallel']}, batch "
-            f"{first['batch_size']:,}, context {first['context_tokens']:,}: a fault of the step curves of {mode}, "
-            "not of the machine.",
+            f"{first['batch_size']:,}, context {first['context_tokens']:,}: a fault of the {_FAULTS[mode]}, not of the "
+            "machine.",
             err=True,
         )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..analysis.bands import BAND_NAME
+from ..analysis.frames import BAND_COLUMNS
 from ..units import GIB, format_count, format_seconds, three_digits, time_unit
 from .speech import OPTIONS, in_options
 from .tables import MISSING, Column, table, table_lines, wrapped
@@ -32,6 +34,7 @@ def points_text(frame: pl.DataFrame, phase: str) -> str:
         *_axes(rows),
         Column("devices", _text(rows["devices"], format_count)),
         Column("step", _text(seconds, lambda value: three_digits(value / scale)), unit, "point"),
+        *_band_columns(rows, scale, unit),
         Column("prompt tokens/s" if phase == "prefill" else "tokens/s", _text(rates, three_digits), "", "point"),
         Column("memory", _text(rows["total_bytes"], _gib), "GiB/device", "point"),
         Column("KV cache", _text(rows["kv_cache_bytes"], _gib), "GiB/device", "point"),
@@ -41,20 +44,21 @@ def points_text(frame: pl.DataFrame, phase: str) -> str:
 
 
 def components_text(frame: pl.DataFrame) -> str:
-    """Under each point, a row for each of its components: time, share and work."""
+    """Under each point, a row for each of its components: time with its band, or of one execution, share and work."""
     import polars as pl
 
     step = pl.col("seconds") * pl.col("count")
     rows = _cut(frame).with_columns(step.alias("step"), (step / step.sum().over(POINT)).alias("share"))
     scale, unit = time_unit(_readable(rows["step"]))
-    each_scale, each_unit = time_unit(_readable(rows["seconds"]))
+    bands = _band_columns(rows.with_columns(pl.col(BAND_COLUMNS) * pl.col("count")), scale, unit)
     columns = [
         Column("component", _text(rows["component"], str), "", "left"),
         Column("step", _text(rows["step"], lambda value: three_digits(value / scale)), unit, "point"),
+        *bands,
         Column("share", _text(rows["share"], lambda value: f"{100 * value:.1f}"), "%", "point"),
         Column("bound", _text(rows["bound"], str), "", "left"),
-        Column("each", _text(rows["seconds"], lambda value: three_digits(value / each_scale)), each_unit, "point"),
-        Column("times", _text(rows["count"], format_count)),
+        # Beside a band there is no room for them in a terminal.
+        *([] if bands else [_each(rows), Column("times", _text(rows["count"], format_count))]),
         _scaled("work", rows["operations"].to_list(), "FLOP"),
         _scaled("traffic", (rows["read_bytes"] + rows["write_bytes"]).to_list(), "B"),
         _scaled("message", rows["message_bytes"].to_list(), "B"),
@@ -88,6 +92,22 @@ def _axes(rows: pl.DataFrame) -> list[Column]:
         Column("batch", _text(rows["batch_size"], format_count)),
         Column("context", _text(rows["context_tokens"], format_count), "tokens"),
     ]
+
+
+def _band_columns(rows: pl.DataFrame, scale: float, unit: str) -> list[Column]:
+    """ "6.65–7.40" of each row; no column where no row has a band."""
+    ends = list(rows.select(BAND_COLUMNS).iter_rows())
+    if all(low is None for low, _ in ends):
+        return []
+    cells = [
+        MISSING if low is None else f"{three_digits(low / scale)}–{three_digits(high / scale)}" for low, high in ends
+    ]
+    return [Column(BAND_NAME, cells, unit)]
+
+
+def _each(rows: pl.DataFrame) -> Column:
+    scale, unit = time_unit(_readable(rows["seconds"]))
+    return Column("each", _text(rows["seconds"], lambda value: three_digits(value / scale)), unit, "point")
 
 
 def _scaled(name: str, values: list[int | None], unit: str) -> Column:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ..analysis import Estimate
-from ..analysis.composition import adds_terms, is_fitted
+from ..analysis.composition import adds_terms, any_fitted, is_fitted
 from ..analysis.step import Step
 from ..cost import HOST_OVERHEAD, ComponentActivity, ComponentCost
 from ..ir import BoundPlan
@@ -19,9 +20,10 @@ _BAR: Final = 14
 _THIN_BAR: Final = 5
 
 
-def drawn_terms(estimate: Estimate) -> list[str]:
-    """Terms that the bars of its mode are made of, as they are drawn."""
-    return [term for term in TERM_COLOURS if term != "floor" or is_fitted(estimate.inputs)]
+def drawn_terms(steps: Sequence[Step]) -> list[str]:
+    """Terms that the bars of `steps` are made of, as they are drawn: a floor where there is one."""
+    has_floor = any(cost.floor_seconds for step in steps for cost in step.costs.costs)
+    return [term for term in TERM_COLOURS if term != "floor" or has_floor]
 
 
 def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
@@ -38,25 +40,27 @@ def _row(
     estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
 ) -> dict[str, Any]:
     said = component_row(estimate, step, activity, cost)
-    terms = {term: float(getattr(cost, f"{term}_seconds")) * activity.executions for term in drawn_terms(estimate)}
+    terms = {term: float(getattr(cost, f"{term}_seconds")) * activity.executions for term in TERM_COLOURS}
     return {
         "component": said.component,
         "seconds": f"{said.seconds} = {said.executions}",
         "share": said.share,
-        **({"band": said.band, "source": said.source, "how": said.explanation} if is_fitted(estimate.inputs) else {}),
+        **({"band": said.band, "source": said.source, "how": said.explanation} if any_fitted(step.costs) else {}),
         "end": _rounded(cost.seconds * activity.executions / scale),
         "label": f"{said.seconds} · {said.share} · {said.bound}",
         "spoken": f"{said.component}: {said.seconds}, {said.share} of the step, {said.bound}-bound",
         "why": f"{said.bound}: {said.why}",
         **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
-        **_bars(estimate, terms, cost.seconds * activity.executions, said.bound, scale),
+        **_bars(estimate, cost, terms, activity.executions, said.bound, scale),
     }
 
 
-def _bars(estimate: Estimate, terms: dict[str, float], seconds: float, bound: str, scale: float) -> dict[str, float]:
-    if is_fitted(estimate.inputs):
-        return _fitted_extents(terms, seconds, scale)
-    return _extents(terms, bound, scale, is_stacked=adds_terms(estimate.inputs))
+def _bars(
+    estimate: Estimate, cost: ComponentCost, terms: dict[str, float], times: int, bound: str, scale: float
+) -> dict[str, float]:
+    if is_fitted(cost):
+        return _fitted_extents(terms, cost.seconds * times, scale)
+    return _extents(terms, bound, scale, is_stacked=adds_terms(cost, estimate.inputs.system))
 
 
 def _fitted_extents(terms: dict[str, float], seconds: float, scale: float) -> dict[str, float]:

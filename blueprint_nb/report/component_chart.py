@@ -13,7 +13,7 @@ import altair as alt
 
 from ..analysis import Estimate
 from ..analysis.bands import BAND_NAME
-from ..analysis.composition import adds_terms, is_fitted
+from ..analysis.composition import any_fitted
 from ..analysis.step import Step, step_of
 from ..thinning import kept_indices
 from ..units import format_count, format_seconds, time_unit
@@ -56,9 +56,9 @@ def component_slider_chart(estimate: Estimate, *, width: int = 640) -> alt.Chart
 
 
 def _reading(estimate: Estimate) -> str:
-    if is_fitted(estimate.inputs):
+    if any_fitted(estimate.prefill.costs):
         return "time of all executions · first the floor (launches and waits), then the longest term; others are thin"
-    if adds_terms(estimate.inputs):
+    if estimate.inputs.system.processing_mode == "no_overlap":
         return "time of all executions · compute and memory time add up"
     return "time of all executions · compute and memory overlap: the longer counts, the shorter is the thin bar"
 
@@ -77,11 +77,11 @@ def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None 
         axis=alt.Axis(minExtent=_NAME_WIDTH, labelLimit=_NAME_WIDTH, ticks=False, domain=False),
     )
     x_scale = alt.Scale(domain=[0, longest / scale * _LABEL_SPACE], nice=False)
-    terms = drawn_terms(estimate)
+    terms = drawn_terms(steps)
     layers = [_term_layer(base, term, terms, y, x_scale, f"time in the step ({unit})") for term in terms]
     labels = base.mark_text(align="left", dx=6, aria=False).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
     return layered(
-        [*layers, labels, _answering_layer(base, terms, y, is_fitted(estimate.inputs))],
+        [*layers, labels, _answering_layer(base, terms, y, any(any_fitted(step.costs) for step in steps))],
         width=width,
         height=_ROW_HEIGHT * len(order),
     )
@@ -112,7 +112,7 @@ def _answering_layer(base: alt.Chart, terms: list[str], y: alt.Y, is_explained: 
     band, explained = [], []
     if is_explained:
         band = [alt.Tooltip("band:N", title=BAND_NAME)]
-        explained = [alt.Tooltip("how:N", title="each of them"), alt.Tooltip("source:N", title="calibration")]
+        explained = [alt.Tooltip("how:N", title="each of them"), alt.Tooltip("source:N", title="source")]
     tooltip = [
         alt.Tooltip("component:N", title="component"),
         alt.Tooltip("seconds:N", title="all executions"),

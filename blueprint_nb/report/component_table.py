@@ -46,6 +46,9 @@ _WORTH_SAYING = 0.05
 _AS_ASKED = ("in range", "formula")
 """Matches that go without saying."""
 
+_ONE_BY_ONE = ("waves", "serial")
+"""Terms of the row-wise families that no operations or bytes explain."""
+
 _PLACES = ("in ", "between ", "within ", "across ")
 
 
@@ -66,9 +69,9 @@ def component_row(estimate: Estimate, step: Step, activity: ComponentActivity, c
         executions=f"{format_count(activity.executions)} × {format_seconds(cost.seconds)}",
         bound=bound,
         why=_reason(estimate, activity, cost, bound),
-        band=band_text(cost.band, activity.executions),
+        band=band_text(cost.band, cost.seconds, activity.executions),
         source=_source(cost),
-        explanation=explanation_of(estimate, step, activity),
+        explanation=explanation_of(estimate, step, activity, cost),
     )
 
 
@@ -82,27 +85,28 @@ def _source(cost: ComponentCost) -> str:
 
 
 def _reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
-    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks", "2.41 µs of launches and
-    waits"; both if both count.
+    """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks", "floor of 2.41 µs";
+    both if both count.
     """
     if bound == "floor":
-        return f"{format_seconds(cost.floor_seconds)} of launches and waits"
+        return f"floor of {format_seconds(cost.floor_seconds)}"
     if bound == "network":
         tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
         where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
         return f"{format_decimal(activity.message_bytes, 'B')} {where}, {format_count(activity.ranks)} ranks"
+    steps = next((cost.terms[name] for name in _ONE_BY_ONE if name in cost.terms), None)
+    if bound == "compute" and steps is not None:
+        return f"{format_seconds(steps)} of rows in turn"
     traffic = activity.read_bytes + activity.write_bytes
     reasons = {
         "compute": _work(activity.operations, cost.compute_seconds, "FLOP"),
         "memory": _work(traffic, cost.memory_seconds, "B"),
     }
     other = min(cost.compute_seconds, cost.memory_seconds)
-    adds = adds_terms(estimate.inputs) and other > _WORTH_SAYING * cost.seconds
+    adds = adds_terms(cost, estimate.inputs.system) and other > _WORTH_SAYING * cost.seconds
     return f"{reasons.pop(bound)} + {reasons.popitem()[1]}" if adds else reasons[bound]
 
 
 def _work(work: int, seconds: float, unit: str) -> str:
-    if not work:
-        return f"{format_seconds(seconds)} of steps one after the other"
     rate = f"at {format_decimal(work / seconds, f'{unit}/s')}" if seconds else "at no cost"
     return f"{format_decimal(work, unit)} {rate}"

@@ -106,17 +106,17 @@ def _rows(estimate: Estimate, scale: float) -> Table:
             "step": format_seconds(float(seconds[index])),
             "spoken": f"context {format_count(int(contexts[index]))}: {format_seconds(float(seconds[index]))}",
             "rate": f"{three_digits(batch / float(seconds[index]))} tokens/s",
-            **_ends(band_at(band, index), scale),
+            **_ends(band_at(band, index), float(seconds[index]), scale),
         }
         for index in kept_indices(len(contexts), _POINTS, around, logarithmic=wide)
     ]
 
 
-def _ends(band: Band | None, scale: float) -> dict[str, Any]:
+def _ends(band: Band | None, seconds: float, scale: float) -> dict[str, Any]:
     if band is None:
         return {}
     ends = {"low": band.low_seconds, "high": band.high_seconds}
-    return {**{name: float(f"{end / scale:.6g}") for name, end in ends.items()}, "band": band_text(band)}
+    return {**{name: float(f"{end / scale:.6g}") for name, end in ends.items()}, "band": band_text(band, seconds)}
 
 
 def _drop_rows(estimate: Estimate, scale: float) -> Table:

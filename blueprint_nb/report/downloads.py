@@ -21,7 +21,10 @@ from ..validation import VidurExperimentReport
 from .saved_inputs import saved_inputs
 
 _MOST_STEPS: Final = 4_096
-"""Steps in a link; with its digest, one takes about 110 bytes of a page that stays under 1.5 MB."""
+"""Steps in a link; with digest and band, one takes about 150 bytes of a page that stays under 1.5 MB."""
+
+_BAND_DIGITS: Final = 4
+"""Significant digits of a band, which is an expectation and none too exact."""
 
 _LONGEST_PLAIN: Final = 40_000
 """Characters of JSON in a link; a longer text is packed."""
@@ -37,11 +40,15 @@ class Download:
 
 
 def decode_download(estimate: Estimate) -> Download:
-    """Every decode step, or so many as the page can hold."""
+    """Every decode step with its band, or so many as the page can hold."""
     steps = len(estimate.decode)
     kept = kept_indices(steps, _MOST_STEPS)
     label = "Decode steps as CSV" if len(kept) == steps else f"{len(kept):,} of the {steps:,} decode steps as CSV"
-    return _csv(label, "decode.csv", estimate.decode[kept])
+    frame = estimate.decode
+    if (band := estimate.decode_band) is not None:
+        ends = pl.DataFrame({"low_seconds": band.low_seconds, "high_seconds": band.high_seconds})
+        frame = frame.with_columns(ends.select(pl.all().round_sig_figs(_BAND_DIGITS)))
+    return _csv(label, "decode.csv", frame[kept])
 
 
 def component_download(estimate: Estimate) -> Download:

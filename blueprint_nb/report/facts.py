@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..analysis import Estimate, cautions
+from ..analysis.bands import band_text, rate_band_text
 from ..analysis.snapshot import digests
+from ..cost import Band
 from ..units import format_count, format_percent, format_seconds, three_digits
 from ..version import __version__
 
 Fact = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure of the headline."""
+
+    name: str
+    value: str
+    band: str = ""
+    """What nine of ten such figures lie in; empty where nobody knows."""
+
 
 _DIGEST_NAMES = {
     "model": "Model (ModelIR)",
@@ -26,17 +41,30 @@ _ATTENTION = {
 }
 
 
-def headline_facts(estimate: Estimate) -> list[Fact]:
-    """The figures that are asked for first."""
-    step = estimate.mean_decode_step_seconds
+def headline_tiles(estimate: Estimate) -> list[Tile]:
+    """The figures that are asked for first, with their bands."""
+    request, whole = estimate.inputs.request, estimate.model_execution_band
+    tokens = request.generated_tokens
     return [
-        ("Prefill", format_seconds(estimate.prefill_seconds)),
-        ("Mean decode step", "none" if step is None else format_seconds(step)),
-        ("Whole request", format_seconds(estimate.model_execution_seconds)),
-        ("Tokens/s a replica", three_digits(estimate.tokens_per_second)),
-        ("Tokens/s a sequence", three_digits(estimate.tokens_per_second_per_sequence)),
-        ("Devices", format_count(estimate.devices)),
+        _time_tile("Prefill", estimate.prefill_seconds, estimate.prefill_band),
+        _time_tile("Mean decode step", estimate.mean_decode_step_seconds, estimate.mean_decode_step_band),
+        _time_tile("Whole request", estimate.model_execution_seconds, whole),
+        Tile(
+            "Tokens/s a replica",
+            three_digits(estimate.tokens_per_second),
+            rate_band_text(whole, request.batch_size * tokens),
+        ),
+        Tile(
+            "Tokens/s a sequence",
+            three_digits(estimate.tokens_per_second_per_sequence),
+            rate_band_text(whole, tokens),
+        ),
+        Tile("Devices", format_count(estimate.devices)),
     ]
+
+
+def _time_tile(name: str, seconds: float | None, band: Band | None) -> Tile:
+    return Tile(name, "none") if seconds is None else Tile(name, format_seconds(seconds), band_text(band, seconds))
 
 
 def input_facts(estimate: Estimate) -> list[Fact]:
@@ -66,8 +94,10 @@ def input_facts(estimate: Estimate) -> list[Fact]:
             f"output {_counted(request.generated_tokens, 'token')}",
         ),
         ("Datatype", request.datatype),
-        ("Cost mode", inputs.mode),
+        ("Cost mode", f"{inputs.mode} by {inputs.calibration}" if inputs.calibration else inputs.mode),
         ("Attention", inputs.attention),
+        *([("Asked before the mode", ", ".join(one.name for one in inputs.stacked))] if inputs.stacked else []),
+        *([("Host overhead", "counted, as a component")] if inputs.host_overhead else []),
     ]
 
 
@@ -75,6 +105,7 @@ def digest_facts(estimate: Estimate) -> list[Fact]:
     """What identifies every step from the question to the answer."""
     found = digests(estimate)
     facts = [(label, found[name]) for name, label in _DIGEST_NAMES.items()]
+    facts += [(f"Calibration {name.partition(':')[2]}", found[name]) for name in found if name not in _DIGEST_NAMES]
     if estimate.decode_digests:
         facts.append(("Last decode plan (PortablePlanIR)", estimate.decode_digests[-1]))
     return [*facts, ("Version of blueprint-nb", __version__)]
@@ -100,14 +131,14 @@ def limits(estimate: Estimate, is_compared: bool) -> list[str]:
     """What the figures leave out; `is_compared` is whether any component was held against a measurement."""
     inputs = estimate.inputs
     tested = "was tested for single components only" if is_compared else "was not tested for this request"
+    figures = "from parameters fitted to measured kernels" if inputs.calibration else "from the system's own figures"
     found = [
-        "Derived, not measured. Every figure follows from counted operations, bytes and messages and from the "
-        f"system's own figures; how far off it is {tested}.",
+        "Derived, not measured. Every figure follows from counted operations, bytes and messages and "
+        f"{figures}; how far off it is {tested}.",
         _scope(estimate),
         "Serial composition: components run one after the other, communication does not overlap with computation, "
         "and the stages of a pipeline work on one batch in turn.",
-        "Left out: sampling, tokenizer, host, scheduling, queueing, launch floors, tile and wave quantisation, and "
-        "cache hits. These are times of execution, not TTFT, TPOT or end-to-end latency.",
+        f"Left out: {_left_out(estimate)}. These are times of execution, not TTFT, TPOT or end-to-end latency.",
         "The prompts of the whole batch are prefilled at once; a server that splits them into chunks needs less "
         "workspace.",
         _mode(estimate),
@@ -131,7 +162,23 @@ def _scope(estimate: Estimate) -> str:
     return "The whole model: embedding, decoder stack, final norm and LM head."
 
 
+def _left_out(estimate: Estimate) -> str:
+    host = "" if estimate.inputs.host_overhead else "host, "
+    outside = f"sampling, tokenizer, {host}scheduling, queueing"
+    if estimate.inputs.calibration:
+        return (
+            f"{outside}, gaps between kernels, overlap of kernels with each other and with messages, and contention "
+            "for memory and links"
+        )
+    return f"{outside}, launch floors, tile and wave quantisation, and cache hits"
+
+
 def _mode(estimate: Estimate) -> str:
+    if estimate.inputs.calibration:
+        return (
+            f"Mode calibrated by {estimate.inputs.calibration}: kernels are timed one by one, by forms fitted to "
+            "measured ones. A band is about the kernels' times, not about what is left out (see Calibration)."
+        )
     if estimate.inputs.mode == "peak-only":
         return "Mode peak-only: every efficiency is 1, so that operations and bytes move at the peaks of the profile."
     said = "Mode system-evidence: efficiencies are step curves, so that time falls where work crosses a threshold"

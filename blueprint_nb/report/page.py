@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..analysis import Estimate, RequestInputs
+from ..analysis.bands import BAND_NAME
 from ..analysis.mapping_faults import mapping_faults
 from ..analysis.mapping_table import mapping_table
 from ..analysis.vidur import VidurProfileBaseline
 from ..units import format_count
 from ..validation import error_report
+from .calibration_rows import calibration_section
 from .charts import component_chart, component_slider_chart, decode_latency_chart, mapping_chart, memory_chart
 from .component_table import ComponentRow, component_table
 from .downloads import component_download, decode_download, inputs_download, mapping_download
 from .embedding import Figure, figure, json_for_script
 from .error_section import IN_REPORT, error_section
-from .facts import digest_facts, headline_facts, input_facts, limits, model_sources, system_sources
+from .facts import digest_facts, headline_tiles, input_facts, limits, model_sources, system_sources
 from .mapping_rows import MOST_DEVICES, mapping_rows
 from .memory_rows import ALL_PARTS, memory_rows
 from .saved_inputs import ELEMENT_ID, saved_inputs
@@ -49,7 +51,9 @@ def _content(estimate: Estimate) -> dict[str, Any]:
         "verdict": estimate.verdict,
         "has_decode": estimate.has_decode,
         "no_decode": NO_DECODE,
-        "headline": headline_facts(estimate),
+        "headline": headline_tiles(estimate),
+        "band_name": BAND_NAME,
+        "calibration": calibration_section(estimate),
         "inputs": input_facts(estimate),
         "figures": {one.id: one for one in _figures(estimate, mappings)},
         "memory_head": memory_head,

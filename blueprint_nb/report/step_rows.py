@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..analysis import Estimate
+from ..analysis.bands import band_at, band_text
 from ..thinning import kept_indices
 from ..units import format_count, format_seconds, three_digits
 
@@ -22,6 +23,8 @@ class StepRow:
     seconds: str
     stack_seconds: str
     rate: str
+    band: str
+    """Of the step; empty where nobody knows."""
     digest: str
     note: str
     """What is special about it; empty for most."""
@@ -30,7 +33,7 @@ class StepRow:
 def step_rows(estimate: Estimate) -> list[StepRow]:
     """Up to a dozen decode steps: both ends, where an efficiency curve steps, evenly the rest."""
     around = [int(index) + shift for index in estimate.drop_indices[:_SHOWN_DROPS] for shift in (-1, 0)]
-    frame = estimate.decode[kept_indices(len(estimate.decode_contexts), _SHOWN_STEPS, around)]
+    kept = kept_indices(len(estimate.decode_contexts), _SHOWN_STEPS, around)
     batch = estimate.inputs.request.batch_size
     return [
         StepRow(
@@ -39,7 +42,8 @@ def step_rows(estimate: Estimate) -> list[StepRow]:
             stack_seconds=format_seconds(row["stack_seconds"]),
             rate=three_digits(batch / row["seconds"]),
             digest=row["plan_digest"][:12],
+            band=band_text(band_at(estimate.decode_band, index), row["seconds"]),
             note="▼ efficiency step" if row["context_tokens"] in estimate.latency_drops else "",
         )
-        for row in frame.iter_rows(named=True)
+        for index, row in zip(kept, estimate.decode[kept].iter_rows(named=True), strict=True)
     ]

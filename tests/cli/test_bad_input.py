@@ -45,13 +45,28 @@ SENTENCES = [
         "--prompt + --generated - 1 must be at most the sequence length of llama-3.1-8b, 131,072 tokens (got 131,073); "
         "shorten the prompt or the output.",
     ),
-    ("report --mode x", "--mode must be peak-only or system-evidence (got 'x'); see `blueprint-nb report --help`."),
+    (
+        "report --mode x",
+        "--mode must be calibrated, peak-only or system-evidence (got 'x'); see `blueprint-nb report --help`.",
+    ),
+    (
+        "report --mode calibrated --calibration vidr",
+        "--calibration must be pooled or vidur (got 'vidr'); did you mean vidur?",
+    ),
+    (
+        "report --calibration vidur",
+        "--calibration belongs to --mode calibrated, not to 'system-evidence' (got 'vidur'); leave one of them out.",
+    ),
+    (
+        "sweep --system b200 --mode peak-only --calibration pooled",
+        "--calibration belongs to --mode calibrated, not to 'peak-only' (got 'pooled'); leave one of them out.",
+    ),
     (
         "report --datatype float17",
         "--datatype must be bfloat16, float16, float32 or float8 (got 'float17'); did you mean float16, bfloat16 or float8?",
     ),
     (
-        "report --system b200",
+        "report --system b200 --mode system-evidence",
         "--mode needs efficiencies that nobody measured for b200: matrix.efficiency, vector.efficiency, memory.efficiency, "
         "network.0.efficiency_fraction, network.1.efficiency_fraction (got 'system-evidence'); "
         "use --mode peak-only, or a system with curves such as a100_80g or h100_80g_nvl8.",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from blueprint_nb.analysis import Estimate
+from blueprint_nb.catalog import load_system
 from blueprint_nb.errors import MissingExtraError
 
 from .conftest import Run
@@ -37,7 +38,7 @@ def test_the_verdict_is_the_estimates_own(run: Run, estimates: list[Estimate]) -
     ran = run("report")
     verdict, path = ran.output.rsplit("\n", 2)[:2]
     assert path == "report.html"
-    assert verdict.replace("\n", " · ") == estimates[0].summary()
+    assert verdict.replace("\n", " · ") == f"{estimates[0].summary()} · system-evidence"
     assert max(len(line) for line in ran.output.splitlines()) <= 100
 
 
@@ -58,6 +59,19 @@ def test_every_option_reaches_the_estimate(run: Run, estimates: list[Estimate]) 
     }
     assert inputs.network.model_dump() == {"tensor_parallel_network": 1, "pipeline_parallel_network": 1}
     assert (inputs.mode, inputs.attention) == ("peak-only", "paged")
+
+
+def test_a_system_with_parameters_is_calibrated_unless_another_mode_is_asked_for(
+    run: Run, estimates: list[Estimate]
+) -> None:
+    ran = run("report", "--system", "h100_80g_sxm", "--generated", "2")
+    assert run("report", "--system", "h100_80g_sxm", "--calibration", "pooled", "--generated", "2").status == 0
+    assert run("report", "--system", "h100_80g_sxm", "--mode", "peak-only", "--generated", "2").status == 0
+    asked = [(one.inputs.mode, one.inputs.calibration) for one in estimates]
+    best = load_system("h100_80g_sxm").calibrations[0]
+    assert asked == [("calibrated", best), ("calibrated", "pooled"), ("peak-only", "")]
+    assert f"calibrated by {best}" in ran.output
+    assert "90 % between" in ran.output
 
 
 def test_what_does_not_fit_is_a_result_with_a_warning(run: Run, estimates: list[Estimate]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 import blueprint_nb as bp
-from blueprint_nb.catalog import model_names, system_names
+from blueprint_nb.catalog import model_names, profiles_folder, system_names
 
 from .conftest import Run
 
@@ -25,13 +26,18 @@ def test_all_models_are_listed_with_their_size_and_kv_cache(run: Run) -> None:
     assert longest_line(ran.output) <= 100
 
 
-def test_all_systems_are_listed_with_the_modes_they_take(run: Run) -> None:
+def test_all_systems_are_listed_with_the_modes_and_calibrations_they_take(run: Run) -> None:
     ran = run("show", "systems")
     assert (ran.status, ran.messages) == (0, "")
-    assert [line.split()[0] for line in ran.output.splitlines()[3:]] == list(system_names())
-    rows = {line.split()[0]: line for line in ran.output.splitlines()[3:]}
-    assert rows["h100_80g_nvl8"].endswith("reference  peak-only, system-evidence")
-    assert rows["b200"].endswith("datasheet  peak-only")
+    table, modes = ran.output.split("\n\n")
+    rows = {line.split()[0]: line for line in table.splitlines()[3:]}
+    assert list(rows) == list(system_names())
+    for name, row in rows.items():
+        assert row.endswith(f"  {', '.join((*bp.load_system(name).calibrations, 'pooled'))}")
+    assert " ".join(modes.split()) == (
+        "Every system takes the mode peak-only, and calibrated where calibrations are listed, the default first; "
+        "system-evidence: a100_80g, h100_80g_nvl8."
+    )
     assert longest_line(ran.output) <= 100
 
 
@@ -69,6 +75,16 @@ def test_every_figure_of_a_system_has_a_unit_and_a_source_that_is_printed(run: R
         assert f"[{row[3]}] {system.source_of(path)}" in text
 
 
-def test_a_system_says_what_it_lacks_for_a_mode(run: Run) -> None:
+def test_a_system_says_what_it_lacks_for_a_mode_and_which_calibrations_price_it(run: Run) -> None:
     text = " ".join(run("show", "system", "b200").output.split())
-    assert "peak-only; system-evidence lacks matrix.efficiency, vector.efficiency, memory.efficiency" in text
+    assert "modes peak-only, calibrated; system-evidence lacks matrix.efficiency, vector.efficiency" in text
+    assert f"calibrations {', '.join((*bp.load_system('b200').calibrations, 'pooled'))} " in text
+
+
+def test_a_system_that_nothing_prices_shows_no_calibrations(run: Run, tmp_path: Path) -> None:
+    text = (profiles_folder() / "systems" / "mi300x_192g.toml").read_text(encoding="utf-8")
+    profile = tmp_path / "mine.toml"
+    profile.write_text("\n".join(line for line in text.splitlines() if not line.startswith("compute_units")))
+    text = run("show", "system", profile).output
+    assert "modes          peak-only; system-evidence lacks" in text
+    assert "calibrations" not in text

@@ -157,3 +157,35 @@ def test_time_that_falls_as_context_grows_is_told_of(run: Run) -> None:
         "Note: time falls at 1 point though batch or context grows, first at TP 1, PP 1, batch 8, context 302: "
         "a fault of the step curves of system-evidence, not of the machine.\n"
     )
+
+
+CALIBRATED = ["sweep", "--system", "h100_80g_sxm", "--tp", "1,2", "--batch", "1,8", "--context", "1024"]
+
+
+def test_a_calibrated_table_says_by_what_and_shows_each_band_about_its_step(run: Run) -> None:
+    ran = run(*CALIBRATED, "--calibration", "vidur")
+    head, names, _, _, *rows = ran.output.splitlines()
+    assert (ran.status, ran.messages) == (0, "")
+    assert head == "llama-3.1-8b on h100_80g_sxm · decode step · float16 · calibrated by vidur"
+    assert "step  90 % band  tokens/s" in names
+    assert len(rows) == 4
+    for row in rows:
+        step, band = row.split()[5:7]
+        low, high = band.split("–")
+        assert float(low) < float(step) < float(high)
+    assert max(len(line) for line in ran.output.splitlines()) <= 100
+
+
+def test_a_calibrated_component_table_has_bands_and_fits_a_terminal(run: Run) -> None:
+    ran = run(*CALIBRATED, "--by-component")
+    assert "90 % band" in ran.output.splitlines()[1]
+    assert " floor " in ran.output
+    assert max(len(line) for line in ran.output.splitlines()) <= 100
+
+
+@pytest.mark.parametrize("by_component", [False, True])
+def test_bands_reach_the_file(run: Run, tmp_path: Path, by_component: bool) -> None:
+    path = tmp_path / "sweep.csv"
+    assert run(*CALIBRATED, "--output", path, *(["--by-component"] if by_component else [])).status == 0
+    frame = pl.read_csv(path)
+    assert frame.filter(pl.col("seconds").is_between("low_seconds", "high_seconds")).height == frame.height > 0

@@ -29,6 +29,8 @@ CASES: dict[str, Callable[[], bp.Estimate]] = {
         prompt_tokens=4096,
         generated_tokens=20_000,
     ),
+    "calibrated": lambda: bp.estimate("llama-3.1-8b", "h100_80g_sxm", tensor_parallel=2, batch_size=8),
+    "calibrated_long": lambda: bp.estimate("llama-3.1-8b", "h100_80g_sxm", batch_size=8, generated_tokens=30_000),
     "hostile": lambda: _hostile(),
 }
 
@@ -37,7 +39,7 @@ def _hostile() -> bp.Estimate:
     model, system = bp.load_model("llama-3.1-8b"), bp.load_system("h100_80g_nvl8")
     content = system.model_dump()
     near, far = content.pop("network")
-    named = {"name": HOSTILE, "description": HOSTILE, "sources": {"memory": HOSTILE}}
+    named = {"name": HOSTILE, "description": HOSTILE, "sources": {"memory": HOSTILE}, "calibrations": []}
     return bp.estimate(
         bp.TransformerModelSpec(**{**model.model_dump(), "name": HOSTILE}),
         bp.SystemProfile(**{**content, **named, "network": [{**near, "name": HOSTILE}, far]}),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from blueprint_nb.report.charts import (
 )
 from blueprint_nb.report.component_table import component_table
 
-CASES = ("default", "dense_with_drop", "too_large", "one_token", "one_step", "long", "hostile")
+CASES = ("default", "calibrated", "dense_with_drop", "too_large", "one_token", "one_step", "long", "hostile")
 
 
 def spec_of(chart: Any) -> dict[str, Any]:
@@ -142,6 +143,42 @@ def test_a_given_domain_fixes_axis_and_unit(estimate_of):
     assert all(domain == [0, pytest.approx(50)] for domain in domains)
 
 
+def band_marks(spec: dict[str, Any]) -> list[str]:
+    return [layer["mark"]["type"] for layer in spec["layer"] if layer["encoding"].get("y2") == {"field": "high"}]
+
+
+def test_a_calibrated_line_stands_before_its_band_and_the_caption_names_it(estimate_of):
+    estimate = estimate_of("calibrated")
+    spec = spec_of(decode_latency_chart(estimate))
+    line = max(rows(spec), key=len)
+    assert band_marks({"layer": spec["layer"][:1]}) == ["area"]
+    assert spec["title"]["subtitle"] == ["ms a step of the whole batch · lower is better · shaded: 90 % band"]
+    assert [row["low"] / 1e3 for row in line] == pytest.approx(estimate.decode_band.low_seconds.tolist(), rel=1e-5)
+    assert [row["high"] / 1e3 for row in line] == pytest.approx(estimate.decode_band.high_seconds.tolist(), rel=1e-5)
+    assert all(row["low"] <= row["value"] <= row["high"] for row in line)
+
+
+def test_the_axis_has_room_for_the_band_and_the_pointer_is_told_of_it(estimate_of):
+    spec = spec_of(decode_latency_chart(estimate_of("calibrated")))
+    line = max(rows(spec), key=len)
+    domains = [part["y"]["scale"]["domain"] for part in parts(spec) if "scale" in part.get("y", {})]
+    assert all(low <= line[0]["low"] and high >= line[-1]["high"] for low, high in domains)
+    assert line[0]["band"].endswith(" ms")
+    assert {"field": "band", "title": "90 % band", "type": "nominal"} in list(parts(spec))
+
+
+def test_one_calibrated_step_has_a_bar_through_its_point():
+    one_step = bp.estimate("llama-3.1-8b", "h100_80g_sxm", generated_tokens=2)
+    assert band_marks(spec_of(decode_latency_chart(one_step))) == ["bar"]
+
+
+def test_an_analytical_line_has_no_band_and_a_pinned_one_draws_none(estimate_of):
+    alone = spec_of(decode_latency_chart(estimate_of("default")))
+    beside = spec_of(decode_latency_chart(estimate_of("default"), pinned=estimate_of("calibrated")))
+    assert band_marks(alone) == band_marks(beside) == []
+    assert "band" not in "".join(alone["title"]["subtitle"])
+
+
 def test_one_token_gives_a_message_in_the_place_of_the_chart(estimate_of):
     spec = spec_of(decode_latency_chart(estimate_of("one_token"), width=500, height=200))
     assert (spec["width"], spec["height"]) == (500, 200)
@@ -181,6 +218,37 @@ def test_terms_add_up_where_nothing_overlaps_and_hide_where_it_does(estimate_of)
         assert bar["end"] == pytest.approx(max(bar["compute_to"], bar["memory_to"]), rel=1e-5)
         assert bar["compute_from"] == bar["memory_from"] == 0
         assert {bar["compute_size"], bar["memory_size"]} == {5, 14}
+
+
+def test_a_calibrated_bar_is_its_floor_and_then_its_longest_term_to_its_end(estimate_of):
+    spec = spec_of(component_chart(estimate_of("calibrated"), phase="decode"))
+    bars = max(rows(spec), key=len)
+    terms = ("compute", "memory", "network")
+    for bar in bars:
+        thick = [term for term in terms if bar[f"{term}_size"] == 14]
+        assert len(thick) == 1
+        assert bar["floor_from"] == 0
+        assert bar[f"{thick[0]}_from"] == bar["floor_to"]
+        assert bar[f"{thick[0]}_to"] == bar["end"]
+        assert all(bar["floor_to"] <= bar[f"{term}_to"] <= bar["end"] for term in terms)
+    assert "first the floor (launches and waits)" in spec["title"]["subtitle"][0]
+    assert any(part.get("range") == ["#999999", "#0072B2", "#E69F00", "#009E73"] for part in parts(spec))
+
+
+def test_a_calibrated_bar_tells_the_pointer_its_band_its_source_and_how_it_comes_about(estimate_of):
+    spec = spec_of(component_chart(estimate_of("calibrated"), phase="decode"))
+    bar = next(bar for bar in max(rows(spec), key=len) if bar["component"] == "MLP down")
+    assert re.fullmatch(r"\S+–\S+ µs", bar["band"])
+    assert " SMs: " in bar["how"]
+    assert "; floor " in bar["how"]
+    titles = {part["title"] for part in parts(spec) if part.get("field") in ("band", "how", "source")}
+    assert titles == {"90 % band", "each of them", "source"}
+
+
+def test_analytical_bars_know_no_floor(estimate_of):
+    spec = spec_of(component_chart(estimate_of("default"), phase="decode"))
+    assert any(part.get("range") == ["#0072B2", "#E69F00", "#009E73"] for part in parts(spec))
+    assert not any(part.get("field") in ("band", "how", "source", "floor_to") for part in parts(spec))
 
 
 def test_components_are_in_the_order_of_the_plan(estimate_of):

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import blueprint_nb as bp
+from blueprint_nb.analysis.bands import band_text
 from blueprint_nb.analysis.step import bound_of, step_of
 from blueprint_nb.errors import InvalidInputError
 from blueprint_nb.report.component_names import component_name
@@ -29,6 +32,46 @@ def test_a_named_link_carries_messages_over_it():
     estimate = bp.estimate("llama-3.1-8b", "h100_80g_sxm", mode="peak-only", tensor_parallel=8, generated_tokens=2)
     rows = {row.component: row for row in component_table(estimate, "decode")}
     assert rows["MLP all reduce"].why == "8.19 kB over NVLink 4, 8 ranks"
+
+
+def test_a_calibrated_row_says_its_band_its_set_and_how_it_comes_about(estimate_of):
+    estimate = estimate_of("calibrated")
+    rows = component_table(estimate, "decode")
+    costs = step_of(estimate, "decode").costs
+    known = {*estimate.inputs.system.calibrations, "pooled"}
+    for row, activity, cost in zip(rows, costs.activity.components, costs.costs, strict=True):
+        assert row.band == band_text(cost.band, cost.seconds, activity.executions)
+        assert row.source.partition(",")[0] in known
+        assert row.explanation
+    qkv = next(row for row in rows if row.component == "QKV projection")
+    assert re.fullmatch(r"[\d,]+ CTAs on 132 SMs: \d+ waves?, \d+ % full; \w+ \S+ µs; floor \S+ µs", qkv.explanation)
+
+
+def test_a_row_that_was_borrowed_or_asked_beyond_its_range_says_so():
+    estimate = bp.estimate("llama-3.1-8b", "h100_80g_sxm", batch_size=2**20, generated_tokens=2)
+    rows = component_table(estimate, "decode")
+    assert any(", outside range: " in row.source for row in rows)
+    assert not any("in range" in row.source for row in rows)
+
+
+def test_a_bound_by_launches_and_waits_has_its_floor_as_the_reason(estimate_of):
+    rows = [row for row in component_table(estimate_of("calibrated"), "decode") if row.bound == "floor"]
+    assert rows
+    assert all(re.fullmatch(r"floor of \S+ [nµm]s", row.why) for row in rows)
+
+
+def test_an_analytical_row_has_neither_band_nor_source(estimate_of):
+    for row in component_table(estimate_of("default"), "decode"):
+        assert (row.band, row.source, row.explanation) == ("", "", "")
+
+
+def test_what_is_asserted_says_by_whom():
+    asserted = {"qkv_projection": 20e-6}
+    estimate = bp.estimate("llama-3.1-8b", "h100_80g_sxm", generated_tokens=2, asserted=asserted)
+    row = next(row for row in component_table(estimate, "decode") if row.component == "QKV projection")
+    assert row.executions == "32 × 20.0 µs"
+    assert row.source.startswith("user-asserted")
+    assert row.explanation == ""
 
 
 def test_steps_one_at_a_time_are_the_frame_of_all_steps(estimate_of):

@@ -31,7 +31,7 @@ def test_an_estimate_writes_its_own_report(tmp_path, estimate_of, quick):
 
 
 def test_the_inputs_of_a_report_give_the_same_estimate_again(tmp_path, html_of, estimate_of):
-    for case in ("one_step", "hostile", "dense_with_drop"):
+    for case in ("one_step", "calibrated", "hostile", "dense_with_drop"):
         path = tmp_path / f"{case}.html"
         path.write_text(html_of(case), encoding="utf-8")
         inputs = read_inputs(path)

@@ -9,12 +9,26 @@ from urllib.parse import unquote
 
 import pytest
 
+from blueprint_nb.analysis.bands import band_text
 from blueprint_nb.analysis.step import step_of
+from blueprint_nb.catalog import load_calibration
 from blueprint_nb.report import render_report
+from blueprint_nb.report.component_table import component_table
 from blueprint_nb.report.saved_inputs import ELEMENT_ID
 from blueprint_nb.units import format_percent, format_seconds, three_digits
 
-ALL = ("default", "dense_with_drop", "too_large", "one_token", "one_step", "long", "largest", "hostile")
+ALL = (
+    "default",
+    "calibrated",
+    "calibrated_long",
+    "dense_with_drop",
+    "too_large",
+    "one_token",
+    "one_step",
+    "long",
+    "largest",
+    "hostile",
+)
 
 
 def test_the_verdict_comes_first_with_sign_words_and_colour(page_of, estimate_of):
@@ -55,6 +69,84 @@ def test_component_tables_are_the_estimates(page_of, estimate_of, label, phase):
     for row, activity, cost in zip(rows, step.costs.activity.components, step.costs.costs, strict=True):
         seconds = cost.seconds * activity.executions
         assert row[1:3] == [format_seconds(seconds), format_percent(seconds / step.seconds)]
+
+
+@pytest.mark.parametrize(("label", "phase"), [("Prefill", "prefill"), ("Last decode step", "decode")])
+def test_calibrated_component_tables_have_bands_and_sources(page_of, estimate_of, label, phase):
+    head, *rows = page_of("calibrated").rows(label)
+    assert head == ["Component", "Time", "90 % band", "Share", "Executions", "Bound", "Why", "Source"]
+    shown = component_table(estimate_of("calibrated"), phase)
+    assert [(row[2], row[7]) for row in rows] == [(one.band, one.source) for one in shown]
+    for row, one in zip(rows, shown, strict=True):
+        assert one.why in row[6]
+        assert one.explanation in row[6]
+
+
+def test_calibrated_figures_have_their_bands_below_them(page_of, estimate_of):
+    estimate, page = estimate_of("calibrated"), page_of("calibrated")
+    shown = dict(zip((e.text for e in page.all("dt")), (e.text for e in page.all("dd")), strict=True))
+    prefill, step = estimate.prefill_band, estimate.mean_decode_step_band
+    assert shown["Prefill"].split(" ", 2)[2] == band_text(prefill, estimate.prefill_seconds)
+    assert shown["Mean decode step"].split(" ", 2)[2] == band_text(step, estimate.mean_decode_step_seconds)
+    assert shown["Devices"] == "2"
+    assert "Small figures: 90 % bands." in [e.text for e in page.all("p")]
+
+
+def test_decode_steps_have_their_bands(page_of):
+    head, *rows = page_of("calibrated").rows("Decode steps")
+    assert head[:3] == ["Visible context", "Decode step", "90 % band"]
+    assert all(re.fullmatch(r"\S+–\S+ ms", row[2]) for row in rows)
+
+
+def test_the_calibration_section_names_sets_errors_coverage_and_what_was_asked_for(page_of, estimate_of):
+    page, estimate = page_of("calibrated"), estimate_of("calibrated")
+    _, *sets = page.rows("Calibration sets")
+    by_name = {row[0]: row for row in sets}
+    assert estimate.inputs.calibration in by_name
+    for name, row in by_name.items():
+        one = load_calibration(name, estimate.inputs.system)
+        assert one.source in row[4]
+        assert one.source_revision in row[4]
+        assert row[5] == one.revision[:12]
+    assert sum(float(row[1].removesuffix(" %")) for row in sets) == pytest.approx(100, abs=0.3)
+    head, *families = page.rows("Kernel families")
+    assert head[:4] == ["Kernel family", "Set", "Measured", "Kernels"]
+    firsts = [row for row in families if len(row) == len(head)]
+    assert {row[0].partition(",")[0] for row in firsts} >= {"GEMM", "Norms", "RoPE", "Attention", "All reduce"}
+    assert {row[1] for row in firsts} == set(by_name)
+    assert all(row[3] == "fitted to" for row in firsts)
+    text = " ".join(item.text for item in page.all("li"))
+    assert "A 90 % band is what 90 % of times are expected to lie in" in text
+    revisions = {f"Calibration {name}": row[5] for name, row in by_name.items()}
+    digests = dict(row for row in page.rows("Digests") if len(row) == 2)
+    assert {name: digests[name][:12] for name in revisions} == revisions
+
+
+def test_calibrated_limits_say_what_a_band_leaves_out(page_of, estimate_of):
+    items = " ".join(item.text for item in page_of("calibrated").all("li"))
+    assert "from parameters fitted to measured kernels" in items
+    assert (
+        "Left out: sampling, tokenizer, host, scheduling, queueing, gaps between kernels, overlap of kernels" in items
+    )
+    assert "launch floors" not in items
+    assert f"Mode calibrated by {estimate_of('calibrated').inputs.calibration}: kernels are timed one by one" in items
+
+
+def test_an_analytical_page_has_no_calibration(page_of):
+    page = page_of("default")
+    assert page.rows("Calibration sets") == []
+    assert "#calibration" not in [e.attributes.get("href") for e in page.all("a")]
+
+
+def test_calibrated_downloads_have_bands(page_of, estimate_of):
+    estimate = estimate_of("calibrated")
+    (href,) = [
+        e.attributes["href"] for e in page_of("calibrated").all("a") if e.attributes.get("download") == "decode.csv"
+    ]
+    steps = list(csv.DictReader(io.StringIO(unquote(href.split(",", 1)[1]))))
+    assert [float(row["low_seconds"]) for row in steps] == pytest.approx(
+        estimate.decode_band.low_seconds.tolist(), rel=1e-3
+    )
 
 
 def test_memory_is_a_table_that_lines_up_on_its_points(page_of, estimate_of):

@@ -1,0 +1,191 @@
+"""What stands behind figures of the mode `calibrated`, in words: sets, families, their errors on kernels never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ..analysis import Estimate
+from ..analysis.bands import BAND_NAME, CHANCE
+from ..analysis.fits import UsedFit, fit_of
+from ..analysis.priced_by import family_name, origin_of, shares_of
+from ..analysis.step import Step, step_of
+from ..cost.calibration import CalibrationSet, ErrorFigures, FamilyFit
+from ..units import format_count, format_percent
+from .component_names import component_name
+
+_NOT_KNOWN: Final = "–"
+_DIGEST: Final = 12
+"""Signs of a digest that tell it apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetRow:
+    """A calibration set that priced something."""
+
+    name: str
+    share: str
+    """Of the time of the last decode step, or of the prefill where there is none."""
+    device: str
+    software: str
+    source: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLine:
+    """Errors on some kernels, in percent of the measured time."""
+
+    kernels: str
+    mean: str
+    balanced: str
+    p90: str
+    largest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyRow:
+    """A kernel family of this request, and what its parameters are worth."""
+
+    family: str
+    calibration: str
+    rows: str
+    """Measurements that were fitted to."""
+    errors: tuple[ErrorLine, ...]
+    """On what was fitted to, and on what each split kept out."""
+    coverage: str
+    """Of the 90 % band among kernels kept out, and whether it was widened then."""
+    asked: str
+    """How the components of this request meet what was observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSection:
+    """Everything about it."""
+
+    basis: str
+    """The sets in one sentence."""
+    sets: list[SetRow]
+    families: list[FamilyRow]
+    statements: list[str]
+
+
+def calibration_section(estimate: Estimate) -> CalibrationSection | None:
+    """What priced an estimate, or a part of it; None where no calibration did."""
+    sets, basis = set_rows(estimate), estimate.verdict.basis
+    if not sets:
+        return None
+    said = f"{basis[:1].upper()}{basis[1:]}." if basis else "A part of this estimate is calibrated."
+    return CalibrationSection(said, sets, family_rows(estimate), statements())
+
+
+def set_rows(estimate: Estimate) -> list[SetRow]:
+    """The sets that priced this request, the largest share first."""
+    last = _steps(estimate)[0].costs
+    shares = {share.name: share.seconds / float(last.seconds) for share in shares_of(last)}
+    found = {used.calibration.name: used.calibration for used, _, _ in _used(estimate)}
+    rows = [_set_row(one, shares.get(name, 0.0)) for name, one in found.items()]
+    return sorted(rows, key=lambda row: -shares.get(row.name, 0.0))
+
+
+def family_rows(estimate: Estimate) -> list[FamilyRow]:
+    """The families that priced it, by set, in the order of the plan."""
+    asked: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    fits: dict[tuple[str, str, str], UsedFit] = {}
+    for used, component, match in _used(estimate):
+        key = (used.calibration.name, used.family, used.fit.observations_digest)
+        fits.setdefault(key, used)
+        names = asked.setdefault(key, {}).setdefault(match, [])
+        if component not in names:
+            names.append(component)
+    return [_family_row(used, asked[key]) for key, used in fits.items()]
+
+
+def statements() -> list[str]:
+    """What a band means, and what it does not."""
+    return [
+        f"A {BAND_NAME} is what {CHANCE} of times are expected to lie in, by the errors on kernels that were kept out "
+        "of the fit. Errors of one family go together as far as was measured, those of different families do not; a "
+        "component errs alike in all its executions.",
+        "What it covers was counted on kernels kept out with one part of the first split, by the band of the other "
+        f"parts. Where that was less than {CHANCE}, it was widened until it was not.",
+        "Outside the range that was observed a band is half as wide again for each doubling of a size, and twice as "
+        "wide for parameters that are borrowed from another family. Both factors are estimates.",
+        "A band holds for kernel times one after the other. It leaves out what is named under Limits.",
+    ]
+
+
+def _set_row(calibration: CalibrationSet, share: float) -> SetRow:
+    software = " ".join(filter(None, [calibration.software, calibration.software_version]))
+    source = ", ".join(filter(None, [calibration.source, calibration.source_revision]))
+    return SetRow(
+        name=calibration.name,
+        share=format_percent(share),
+        device=_fitted_to(calibration),
+        software=software,
+        source=source,
+        revision=calibration.revision[:_DIGEST],
+    )
+
+
+def _fitted_to(calibration: CalibrationSet) -> str:
+    """ "h100, kernels of 7 models"."""
+    device = calibration.target or "several devices"
+    models = len(calibration.models)
+    return f"{device}, kernels of {models} {'model' if models == 1 else 'models'}" if models else device
+
+
+def _family_row(used: UsedFit, asked: dict[str, list[str]]) -> FamilyRow:
+    fit = used.fit
+    named = family_name(used.family)
+    kernel = f", {fit.kernel.replace('_', ' ')}" if fit.kernel else ""
+    software = f", {fit.software}" if fit.software else ""
+    return FamilyRow(
+        family=f"{named[:1].upper()}{named[1:]}{kernel}{software}",
+        calibration=used.calibration.name,
+        rows=format_count(fit.in_sample.rows),
+        errors=(
+            _errors("fitted to", fit.in_sample),
+            *(_errors(split, figures) for split, figures in fit.held_out.items()),
+        ),
+        coverage=_coverage(fit),
+        asked="; ".join(_asked(match, names) for match, names in asked.items()),
+    )
+
+
+def _errors(kernels: str, figures: ErrorFigures) -> ErrorLine:
+    means = (figures.mape_percent, figures.balanced_mape_percent, figures.p90_percent, figures.max_percent)
+    return ErrorLine(kernels, *map(_percent, means))
+
+
+def _coverage(fit: FamilyFit) -> str:
+    """ "90.1 %", "54.4 %, then widened"."""
+    if fit.coverage_percent is None:
+        return _NOT_KNOWN
+    is_widened = any(one.widened for one in fit.residuals)
+    return f"{_percent(fit.coverage_percent)}{', then widened' if is_widened else ''}"
+
+
+def _asked(match: str, components: list[str]) -> str:
+    if match == "in range":
+        return match
+    return f"{', '.join(components)}: {match.removesuffix(', in range')}"
+
+
+def _percent(value: float) -> str:
+    return format_percent(value / 100)
+
+
+def _steps(estimate: Estimate) -> list[Step]:
+    phases = ("decode", "prefill") if estimate.has_decode else ("prefill",)
+    return [step_of(estimate, phase) for phase in phases]
+
+
+def _used(estimate: Estimate) -> Iterator[tuple[UsedFit, str, str]]:
+    """(parameters, component, how they meet it) of every component of the prefill and the last decode step."""
+    for step in _steps(estimate):
+        for activity, cost in step.costs.priced:
+            used, origin = fit_of(estimate.inputs, activity, cost), origin_of(cost)
+            if used is not None and origin is not None:
+                yield used, component_name(activity.component), origin.match
