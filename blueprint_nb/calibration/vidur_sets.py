@@ -28,6 +28,9 @@ HELD_OUT_HIDDEN_SIZE: Final = "leave-one-hidden-size-out, shared shapes purged"
 
 _KERNEL: Final = "flash_attention_2_kvcache"
 _ATTENTION_ROWS: Final = 900
+_GEMM_ROW_SHARE: Final = 0.5
+"""Most rows are prefill; with half of the weight alike for all, decode and prefill both err less on models left out."""
+
 _NETWORK_ROWS: Final = 900
 _NETWORK_ROW_SHARE: Final = 0.8
 """Below 2 MB the times are erratic, by 30 % and more; most rows are larger."""
@@ -55,7 +58,8 @@ def _block(observations: pl.DataFrame) -> list[Study]:
             HELD_OUT_MODEL: list(leave_one_model_out(rows, family.name)),
             HELD_OUT_HIDDEN_SIZE: list(leave_one_hidden_size_out(rows, family.name, norms)),
         }
-        studies.append(Study(family.name, (family,), rows, splits))
+        share = _GEMM_ROW_SHARE if isinstance(family, Gemm) else 0.0
+        studies.append(Study(family.name, (family,), rows, splits, row_share=share))
     return studies
 
 
