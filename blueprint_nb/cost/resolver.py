@@ -9,6 +9,7 @@ that is an error. Where one provider covers everything its figures pass through 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,19 +67,23 @@ class CostResolver(CostProvider):
     def claims(
         self, activity: Activity, system: SystemProfile, network: NetworkTierBinding
     ) -> tuple[Claim | None, ...]:
-        """For each component what the first providers say that cover it; each provider is asked at most once.
+        """For each component what the first providers say that cover it; each is asked for what is open before it.
 
         Raises `InvalidInputError` for equal claims, and what the providers raise that are asked.
         """
         found: list[Claim | None] = [None] * len(activity.components)
         for place in self._places:
-            if all(claim is not None and np.all(claim.covers) for claim in found):
+            open_places = [index for index, claim in enumerate(found) if claim is None or not np.all(claim.covers)]
+            if not open_places:
                 break
-            said = [(one.name, one.claims(activity, system, network)) for one in place]
-            for index, component in enumerate(activity.components):
+            asked = replace(activity, components=tuple(activity.components[index] for index in open_places))
+            said = [(one.name, one.claims(asked, system, network)) for one in place]
+            for position, index in enumerate(open_places):
                 before = found[index]
                 done = before is not None and before.covers
-                claim = _of_equals(component, [(name, claims[index]) for name, claims in said], done)
+                claim = _of_equals(
+                    activity.components[index], [(name, claims[position]) for name, claims in said], done
+                )
                 found[index] = before if claim is None else merged(before, claim)
         return tuple(found)
 
