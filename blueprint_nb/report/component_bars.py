@@ -49,7 +49,7 @@ def _row(
         "end": _rounded(cost.seconds * activity.executions / scale),
         "label": f"{said.seconds} · {said.share} · {said.bound}",
         "spoken": f"{said.component}: {said.seconds}, {said.share} of the step, {said.bound}-bound",
-        "why": f"{said.bound}: {said.why}",
+        "why": said.why if said.bound == "floor" else f"{said.bound}: {said.why}",
         **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},
         **_bars(estimate, cost, terms, activity.executions, said.bound, scale),
     }
