@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from ..analysis import PhaseEstimate, attention_of, estimate_inference_phase, lower
 from ..analysis.oracle import ReadCount, oracles_shut
@@ -12,8 +13,11 @@ from ..analysis.vidur import Subject
 from ..cost import CalibrationSet
 from ..ir import BoundPlan, PortablePlanIR
 from ..workload import WorkloadBinding
+from .batched import estimate_plans
 from .case import VidurExperimentCase
-from .pricing import Pricing
+from .pricing import CALIBRATED, Pricing
+
+Lowering = tuple[VidurExperimentCase, BoundPlan, "CaseDigests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def freeze(
     with oracles_shut():
         systems = {_key(case, digests): case.hardware for case, _, digests in lowered}
         pricings = {key: Pricing.of(system, modes, calibration) for key, system in systems.items()}
-        frozen = tuple(_priced(case, plan, digests, pricings[_key(case, digests)]) for case, plan, digests in lowered)
+        frozen = tuple(_priced(lowered, pricings))
     return FrozenCases(frozen, between - before, count.reads - between)
 
 
@@ -98,10 +102,35 @@ def _plan(case: VidurExperimentCase) -> tuple[BoundPlan, CaseDigests]:
     )
 
 
-def _priced(case: VidurExperimentCase, plan: BoundPlan, digests: CaseDigests, pricing: Pricing) -> FrozenCase:
+def _priced(lowered: Sequence[Lowering], pricings: Mapping[tuple[str, str], Pricing]) -> list[FrozenCase]:
+    """Every case in its modes; those of one template together, where a provider is quicker so."""
+    together: dict[Any, list[int]] = {}
+    for index, (case, plan, digests) in enumerate(lowered):
+        key = (digests.distributed, plan.template.digest, _key(case, digests), case.network_binding)
+        together.setdefault((*key, case.phase), []).append(index)
+    calibrated: dict[int, PhaseEstimate] = {}
+    for indices in together.values():
+        case, _, digests = lowered[indices[0]]
+        provider = dict(pricings[_key(case, digests)].providers).get(CALIBRATED)
+        if provider is not None:
+            plans = [lowered[index][1] for index in indices]
+            made = estimate_plans(plans, case.hardware, case.network_binding, provider)
+            calibrated.update(zip(indices, made, strict=True))
+    return [
+        _frozen(case, plan, digests, pricings[_key(case, digests)], calibrated.get(index))
+        for index, (case, plan, digests) in enumerate(lowered)
+    ]
+
+
+def _frozen(
+    case: VidurExperimentCase, plan: BoundPlan, digests: CaseDigests, pricing: Pricing, calibrated: PhaseEstimate | None
+) -> FrozenCase:
     network, hardware = case.network_binding, case.hardware
     priced = tuple(
-        (mode, estimate_inference_phase(plan, hardware, network, provider)) for mode, provider in pricing.providers
+        (mode, calibrated)
+        if mode == CALIBRATED and calibrated is not None
+        else (mode, estimate_inference_phase(plan, hardware, network, provider))
+        for mode, provider in pricing.providers
     )
     subject = Subject(model=case.model, mapping=case.mapping, network=network, system=hardware, plan=plan)
     return FrozenCase(case, subject, priced, pricing.calibrations, digests)

@@ -1,0 +1,90 @@
+"""Many plans of one template priced at once, and each plan's share of that by itself.
+
+A fitted form takes about as long for a thousand shapes as for one. What a plan gets is what it would get alone, but for
+the last digits, and its origins are its own: which dimensions lie outside the range that was observed is asked again
+for the plans of which some do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from ..analysis import PhaseEstimate
+from ..analysis.phase import price
+from ..cost import Activity, Band, ComponentActivity, ComponentCost, CostBlock, CostProvider, Origin, plan_activity
+from ..ir import BoundPlan
+from ..mapping import NetworkTierBinding
+from ..system import SystemProfile
+
+_WORK: Final = ("operations", "read_bytes", "write_bytes", "message_bytes")
+_SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
+_OUTSIDE: Final = "outside range"
+
+
+def estimate_plans(
+    plans: Sequence[BoundPlan], system: SystemProfile, network: NetworkTierBinding, provider: CostProvider
+) -> list[PhaseEstimate]:
+    """An estimate of each of `plans`, which are of one template. Raises as `estimate_inference_phase`."""
+    activities = [plan_activity(plan) for plan in plans]
+    block = price(provider, _stacked(activities), system, network)
+    columns = [_columns(cost, len(plans)) for cost in block.costs]
+
+    def own(component: ComponentActivity, activity: Activity) -> Origin | None:
+        (cost,) = price(provider, replace(activity, components=(component,)), system, network).costs
+        return cost.origins[int(np.max(cost.origin_index))] if cost.origins else None
+
+    estimates = []
+    for index, (plan, activity) in enumerate(zip(plans, activities, strict=True)):
+        costs = []
+        for component, cost, column in zip(activity.components, block.costs, columns, strict=True):
+            origin = cost.origins[column["origin_index"][index]] if cost.origins else None
+            if len(plans) > 1 and origin is not None and _OUTSIDE in origin.match:
+                origin = own(component, activity)
+            costs.append(_at(cost, column, index, origin))
+        estimates.append(PhaseEstimate(plan, CostBlock(activity, tuple(costs), block.provider, block.system_revision)))
+    return estimates
+
+
+def _stacked(activities: Sequence[Activity]) -> Activity:
+    """One activity of as many points: int64 arrays of shape (points,)."""
+    first = activities[0]
+    components = tuple(
+        replace(of_points[0], **{name: _array([getattr(one, name) for one in of_points]) for name in _WORK})
+        for of_points in zip(*(activity.components for activity in activities), strict=True)
+    )
+    statistics = {name: _array([activity.statistics[name] for activity in activities]) for name in first.statistics}
+    return Activity(first.datatype, components, statistics)
+
+
+def _array(values: Sequence[int]) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def _columns(cost: ComponentCost, points: int) -> dict[str, Any]:
+    """Every figure of a component as a list of a value a point."""
+
+    def listed(values: Any) -> list[Any]:
+        found: list[Any] = np.broadcast_to(values, (points,)).tolist()
+        return found
+
+    columns: dict[str, Any] = {name: listed(getattr(cost, name)) for name in (*_SECONDS, "origin_index")}
+    columns["terms"] = {name: listed(term) for name, term in cost.terms.items()}
+    if cost.band is not None:
+        columns["band"] = (listed(cost.band.low_seconds), listed(cost.band.high_seconds))
+    return columns
+
+
+def _at(cost: ComponentCost, columns: dict[str, Any], index: int, origin: Origin | None) -> ComponentCost:
+    low, high = columns.get("band", ((), ()))
+    return ComponentCost(
+        **{name: columns[name][index] for name in _SECONDS},
+        terms={name: values[index] for name, values in columns["terms"].items()},
+        band=None if cost.band is None else Band(low[index], high[index]),
+        family=cost.family,
+        correlation=cost.correlation,
+        origins=() if origin is None else (origin,),
+    )
