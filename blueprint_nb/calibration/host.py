@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..catalog import load_system
-from ..cost.calibration import FamilyFit
+from ..cost.calibration import CalibrationSet, FamilyFit
 from ..cost.families import form_of, machine_of
 from ..errors import InvalidInputError
 from ..evidence import ELEMENT_BYTES
@@ -26,7 +26,7 @@ from .study import digest, ranges, rounded
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["HOST_OPERATIONS", "HOST_SPLIT", "host_fit", "host_steps"]
+__all__ = ["HOST_OPERATIONS", "HOST_SPLIT", "host_fit", "host_steps", "with_host"]
 
 HOST_OPERATIONS: Final = (
     "schedule",
@@ -91,6 +91,12 @@ def host_fit(observations: pl.DataFrame) -> FamilyFit:
         residuals=() if residuals is None else residuals.octaves,
         coverage_percent=None if residuals is None else residuals.coverage_percent,
     )
+
+
+def with_host(one: CalibrationSet, observations: pl.DataFrame) -> CalibrationSet:
+    """`one` with the host's family, where the host of its device was timed."""
+    own = observations.filter((observations["family"] == "host") & (observations["target"] == one.target))
+    return one.model_copy(update={"families": {**one.families, "host": host_fit(own)}}) if len(own) else one
 
 
 def _values(sample: Sample) -> dict[str, float]:

@@ -14,6 +14,8 @@ from .speech import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
     from ..calibration.study import Study
     from ..cost.calibration import CalibrationSet
     from ..evidence.imported import Imported
@@ -42,27 +44,31 @@ def calibrate(
 
     Deterministic: the same observations give the same parameters. Takes some minutes.
     """
+    from ..calibration.host import with_host
+    from ..calibration.vidur_sets import vidur_studies
+
     if vidur is None and not aiconfigurator:
         raise click.UsageError("No measurements given. Name --vidur FOLDER, --aiconfigurator, or both.")
     if pooled and target:
         raise click.UsageError("--pooled and --target exclude each other: that set is of all devices.")
     jobs: list[tuple[str, list[Study]]] = []
+    host: pl.DataFrame | None = None
     if vidur is not None:
-        jobs.append(_vidur_job(vidur, revision))
+        host = _vidur_observations(vidur, revision)
+        jobs.append(("vidur", vidur_studies(host)))
     if aiconfigurator:
         jobs += _aiconfigurator_jobs(stack, target if vidur is None else ())
     sets = _pooled(jobs) if pooled else _each(jobs, target)
-    for one in sets:
+    for one in sets if host is None or pooled else [with_host(one, host) for one in sets]:
         _write(one if name is None else one.model_copy(update={"name": name}), Path(output))
 
 
-def _vidur_job(folder: str, revision: str) -> tuple[str, list[Study]]:
-    from ..calibration.vidur_sets import vidur_studies
+def _vidur_observations(folder: str, revision: str) -> pl.DataFrame:
     from ..evidence.vidur import VidurProfileImporter
 
     imported = VidurProfileImporter(source_revision=revision).read_folder(folder)
     _note_skipped(imported)
-    return "vidur", vidur_studies(imported.observations)
+    return imported.observations
 
 
 def _aiconfigurator_jobs(stack: str, targets: Sequence[str]) -> list[tuple[str, list[Study]]]:
