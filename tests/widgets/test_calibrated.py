@@ -99,7 +99,7 @@ def test_what_is_pinned_is_priced_as_the_what_if_beside_it_is():
     )
     assert pinned.inputs == by_pooled.inputs
     assert last_step_seconds(pinned) == last_step_seconds(by_pooled)
-    assert f"calibrated by pooled, not calibrated by {OWN}, so that both are priced alike" in explorer.pin.line.value
+    assert f"calibrated by pooled, as this is, not by {OWN}: last decode step" in explorer.pin.line.value
 
 
 def test_one_percent_of_bandwidth_never_shows_more_than_one_percent_of_time():

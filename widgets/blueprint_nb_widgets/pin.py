@@ -49,7 +49,7 @@ class Pin(ipywidgets.ToggleButton):
 
 def _comparison(kept: RequestInputs, pinned: Estimate, now: Estimate) -> str:
     what, before, after = _figures(pinned, now)
-    again = "" if pinned.inputs == kept else f", not {_pricing(kept)}, so that both are priced alike"
+    again = "" if pinned.inputs == kept else f", as this is, not by {kept.calibration or kept.mode}"
     return span("pinned", f"Pinned: {_label(pinned.inputs)}{again}: {what} {format_seconds(before)}.") + span(
         "now", f"Now {format_seconds(after)}, {_change(after / before)}."
     )
@@ -57,7 +57,7 @@ def _comparison(kept: RequestInputs, pinned: Estimate, now: Estimate) -> str:
 
 def _apart(kept: RequestInputs, now: RequestInputs) -> str:
     return span("pinned", f"Pinned: {_label(kept)}.") + span(
-        "now", f"Not compared, since this is {_pricing(now)}: choose the same to compare."
+        "now", f"Not compared, since this is {_pricing(now)}: choose the same for both to compare."
     )
 
 
