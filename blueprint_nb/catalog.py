@@ -90,8 +90,8 @@ def load_calibration(name: str, system: SystemProfile) -> CalibrationSet:
             return found
     raise ProfileError(
         f"calibration {name} of {system.name}",
-        rule=f"is not in {folder.name}/",
-        next_step="Fit it with `blueprint-nb calibrate`, or restore the file.",
+        rule=f"is in no file of {folder.name}/ that names this system",
+        next_step="Take it out of the profile's `calibrations`, so that the pooled one prices it, or restore the file.",
     )
 
 

@@ -1,11 +1,11 @@
 """How far off a fitted form may be: the residuals of what it never saw, wider where it is asked beyond that.
 
-    band = seconds · e^(quantiles of ln(measured / estimate) · widening)
+    high = seconds · (1 + (e^q₉₅ − 1) · widening),  low = seconds / (1 + (e^−q₅ − 1) · widening)
 
-Quantiles are those of the octave of size that the shape is of, or of the last below it that was held out, or the first
-of all. Widening is 1
-within the range that was observed, half as much again for each doubling outside it, and twice that for parameters that
-were fitted to another family. Both factors are estimates.
+q are quantiles of ln(measured / estimate): those of the octave of size that the shape is of, or of the last below it
+that was held out, or the first of all. Widening is 1 within the range that was observed, half as much again for each
+doubling above it, an eighth for each below (a smaller kernel nears its floor, which was observed), twice that for
+parameters that were fitted to another family, and at most 4. These factors are estimates.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from .calibration import FamilyFit, OctaveResiduals
 
 _WIDER_PER_DOUBLING: Final = 0.5
 _WIDER_IF_BORROWED: Final = 2.0
+_WIDEST: Final = 4.0
+_BELOW: Final = 0.25
+"""A doubling below the range counts as so much of one above it."""
 
 
 def doublings_outside(fit: FamilyFit, shape: Mapping[str, Any]) -> Any:
-    """Doublings between a shape and the range that was observed, over all dimensions; 0 inside it."""
+    """Doublings between a shape and the range that was observed, over all dimensions; 0 inside it.
+
+    Those below it count a quarter.
+    """
     total: Any = 0.0
     for name, (lowest, highest) in fit.ranges.items():
         size = np.maximum(np.asarray(shape[name], dtype=np.float64), 1.0)
-        total = total + np.log2(np.maximum(np.maximum(lowest / size, size / highest), 1.0))
+        total = total + np.log2(np.maximum(size / highest, 1.0)) + _BELOW * np.log2(np.maximum(lowest / size, 1.0))
     return total
 
 
@@ -53,10 +59,10 @@ def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, bo
     residuals = sorted(fit.residuals, key=lambda one: one.octave)
     low, high = _quantiles(residuals)
     nearest = np.clip(octaves - residuals[0].octave, 0, len(low) - 1)
-    widening = (1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
+    widening = np.minimum((1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0), _WIDEST)
     # A band holds its own estimate, whatever the residuals lean to.
-    below, above = np.minimum(low, 0.0)[nearest], np.maximum(high, 0.0)[nearest]
-    return Band(seconds * np.exp(below * widening), seconds * np.exp(above * widening))
+    below, above = np.expm1(np.maximum(-low, 0.0))[nearest], np.expm1(np.maximum(high, 0.0))[nearest]
+    return Band(seconds / (1.0 + below * widening), seconds * (1.0 + above * widening))
 
 
 def _quantiles(residuals: Sequence[OctaveResiduals]) -> tuple[Any, Any]:

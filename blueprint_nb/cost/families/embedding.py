@@ -22,7 +22,7 @@ import numpy as np
 from ...units import format_seconds
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
-from .row_wise import CACHE_PARAMETERS, cached_seconds
+from .row_wise import CACHE_PARAMETERS, cached_seconds, counted_rows
 
 _ELEMENTS = 2
 """Read from the table, written to the activations."""
@@ -76,7 +76,7 @@ class Embedding(Family):
         spread = shape["rows"] * values["index_seconds"] > values["spread_seconds"]
         how = "spread over the device" if spread else "one after the other"
         return (
-            f"{shape['rows']:,} rows of the table, {how}: {terms['serial']}; memory {terms['memory']}; "
+            f"{counted_rows(shape['rows'])} of the table, {how}: {terms['serial']}; memory {terms['memory']}; "
             f"floor {terms['floor']}"
         )
 

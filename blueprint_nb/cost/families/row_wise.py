@@ -98,7 +98,8 @@ class RowWise(Family):
         waves = int(np.ceil(prepared.rows_per_unit[0] / values["rows_at_once"]))
         counted = f"{waves:,} {'wave' if waves == 1 else 'waves'}"
         return (
-            f"{shape['rows']:,} rows on {machine.compute_units} SMs: {counted} {format_seconds(terms['waves'])}; "
+            f"{counted_rows(shape['rows'])} on {machine.compute_units} SMs: "
+            f"{counted} {format_seconds(terms['waves'])}; "
             f"memory {format_seconds(terms['memory'])}; floor {format_seconds(terms['floor'])}"
         )
 
@@ -117,6 +118,11 @@ def cached_seconds(stream_seconds: Any, cache_fills: Any, values: Mapping[str, f
     served = 1.0 / (1.0 + (cache_fills / values["l2_share"]) ** values["l2_steepness"])
     slowness = (1.0 - served) + served / values["l2_gain"]
     return stream_seconds * slowness / values["bandwidth_fraction"]
+
+
+def counted_rows(rows: int) -> str:
+    """ "1 row", "4,096 rows"."""
+    return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
 
 NORMS: Final = (RowWise("rms_norm", elements=2), RowWise("layer_norm", elements=2, chunk=_LAYER_NORM_CHUNK))
