@@ -18,6 +18,8 @@ POINT_SCHEMA = {
     "feasible": pl.Boolean,
     "reason": pl.String,
     "seconds": pl.Float64,
+    "low_seconds": pl.Float64,
+    "high_seconds": pl.Float64,
     "fits": pl.Boolean,
     "total_bytes": pl.Int64,
     "kv_cache_bytes": pl.Int64,
@@ -42,7 +44,17 @@ COMPONENT_SCHEMA = {
     "compute_seconds": pl.Float64,
     "memory_seconds": pl.Float64,
     "network_seconds": pl.Float64,
+    "floor_seconds": pl.Float64,
     "bound": pl.String,
+    "low_seconds": pl.Float64,
+    "high_seconds": pl.Float64,
+    "provider": pl.String,
+    "revision": pl.String,
+    "method": pl.String,
+    "match": pl.String,
+    "records": pl.String,
+    "samples": pl.Int64,
+    "spread_seconds": pl.Float64,
 }
 
 
@@ -207,7 +219,7 @@ def test_a_sweep_that_no_memory_could_hold_is_refused() -> None:
         ({"phase": None}, "phase must be decode or prefill. Got None."),
         ({"attention": "flsh"}, "attention must be flash, paged or unfused. Got 'flsh'. Did you mean flash?"),
         ({"attention": 7}, "attention must be flash, paged or unfused. Got 7."),
-        ({"mode": "evidence"}, "mode must be peak-only or system-evidence. Got 'evidence'. Did you mean system-evidence?"),
+        ({"mode": "evidence"}, "mode must be calibrated, peak-only or system-evidence. Got 'evidence'. Did you mean system-evidence?"),
         ({"datatype": "fp8"}, "datatype must be bfloat16, float16, float32 or float8. Got 'fp8'."),
     ],
 )  # fmt: skip
