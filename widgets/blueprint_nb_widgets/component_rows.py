@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from blueprint_nb import Estimate
-from blueprint_nb.analysis.step import step_of
-from blueprint_nb.report.component_table import ComponentRow, component_table
+from blueprint_nb.analysis.step import Step, step_of
+from blueprint_nb.cost import ComponentActivity, ComponentCost
+from blueprint_nb.report.component_table import ComponentRow, component_row
 from blueprint_nb.units import format_count, format_percent
 
 from .markup import table
@@ -27,10 +28,11 @@ def components_html(estimate: Estimate, phase: str, most: int | None = None) -> 
 
     A column that no row has anything to say in is left out; the pointer on a row gets its explanation.
     """
-    rows = component_table(estimate, phase)
-    kept = range(len(rows)) if most is None else _costliest(estimate, phase, most)
-    caption = _caption(estimate, phase, len(kept), len(rows))
-    return _rows_html(caption, [rows[index] for index in kept])
+    step = step_of(estimate, phase)
+    priced = list(step.costs.priced)
+    kept = priced if most is None else sorted(priced, key=_seconds, reverse=True)[:most]
+    rows = [component_row(estimate, step, activity, cost) for activity, cost in kept]
+    return _rows_html(_caption(step, len(kept), sum(map(_seconds, kept)) / step.seconds), rows)
 
 
 def _rows_html(caption: str, rows: list[ComponentRow]) -> str:
@@ -46,24 +48,14 @@ def _rows_html(caption: str, rows: list[ComponentRow]) -> str:
     )
 
 
-def _costliest(estimate: Estimate, phase: str, most: int) -> list[int]:
-    seconds = _seconds(estimate, phase)
-    return sorted(range(len(seconds)), key=lambda index: -seconds[index])[:most]
+def _seconds(priced: tuple[ComponentActivity, ComponentCost]) -> float:
+    activity, cost = priced
+    return float(cost.seconds) * activity.executions
 
 
-def _seconds(estimate: Estimate, phase: str) -> list[float]:
-    return [float(cost.seconds) * activity.executions for activity, cost in step_of(estimate, phase).costs.priced]
-
-
-def _caption(estimate: Estimate, phase: str, shown: int, count: int) -> str:
-    request = estimate.inputs.request
-    step = (
-        f"Prefill of {format_count(request.prompt_tokens)} tokens"
-        if phase == "prefill"
-        else f"Decode step at context {format_count(request.last_context_tokens)}"
-    )
+def _caption(step: Step, shown: int, share: float) -> str:
+    context, count = format_count(step.context_tokens), len(step.costs.costs)
+    name = f"Prefill of {context} tokens" if step.phase == "prefill" else f"Decode step at context {context}"
     if shown == count:
-        return f"{step}, all {count} components"
-    seconds = sorted(_seconds(estimate, phase), reverse=True)
-    share = format_percent(sum(seconds[:shown]) / sum(seconds))
-    return f"{step}, the {shown} costliest of {count} components: {share} of the time"
+        return f"{name}, all {count} components"
+    return f"{name}, the {shown} costliest of {count} components: {format_percent(share)} of the time"
