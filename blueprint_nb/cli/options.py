@@ -12,7 +12,7 @@ from ..errors import InvalidInputError, shown
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "llama-3.1-8b"
-DEFAULT_SYSTEM = "h100_80g_nvl8"
+DEFAULT_SYSTEM = "h100_80g_sxm"
 MOST_VALUES = 10_000_000
 
 

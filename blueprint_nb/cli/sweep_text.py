@@ -35,7 +35,7 @@ def points_text(frame: pl.DataFrame, phase: str) -> str:
         Column("devices", _text(rows["devices"], format_count)),
         Column("step", _text(seconds, lambda value: three_digits(value / scale)), unit, "point"),
         *_band_columns(rows, scale, unit),
-        Column("prompt tokens/s" if phase == "prefill" else "tokens/s", _text(rates, three_digits), "", "point"),
+        _rate("prompt", rates, "tokens/s") if phase == "prefill" else _rate("tokens/s", rates),
         Column("memory", _text(rows["total_bytes"], _gib), "GiB/device", "point"),
         Column("KV cache", _text(rows["kv_cache_bytes"], _gib), "GiB/device", "point"),
         Column("fits", fits, "", "left"),
@@ -103,6 +103,10 @@ def _band_columns(rows: pl.DataFrame, scale: float, unit: str) -> list[Column]:
         MISSING if low is None else f"{three_digits(low / scale)}–{three_digits(high / scale)}" for low, high in ends
     ]
     return [Column(BAND_NAME, cells, unit)]
+
+
+def _rate(name: str, values: list[float | None], unit: str = "") -> Column:
+    return Column(name, _text(values, three_digits), unit, "point")
 
 
 def _each(rows: pl.DataFrame) -> Column:

@@ -18,12 +18,12 @@ SENTENCES = [
     ("report --pp 3", "--pp must divide the 32 blocks (got 3); legal up to 64: 1, 2, 4, 8, 16, 32."),
     (
         "report --tp 16",
-        "--tp must be at most 8, the ranks that network tier 0 (in the box) of h100_80g_nvl8 reaches (got 16); "
+        "--tp must be at most 8, the ranks that network tier 0 (NVLink 4) of h100_80g_sxm reaches (got 16); "
         "use fewer ranks, or another --tp-network.",
     ),
     (
         "report --pp-network 2",
-        "--pp-network must be a network tier of h100_80g_nvl8 (got 2); it has 0 (in the box), 1 (between boxes).",
+        "--pp-network must be a network tier of h100_80g_sxm (got 2); it has 0 (NVLink 4), 1 (NDR InfiniBand).",
     ),
     ("report --tp x", "--tp must be an integer (got 'x'); write it without separators or decimals, such as 4096."),
     ("report --tp 1_0", "--tp must be an integer (got '1_0'); write it without separators or decimals, such as 4096."),
@@ -50,11 +50,11 @@ SENTENCES = [
         "--mode must be calibrated, peak-only or system-evidence (got 'x'); see `blueprint-nb report --help`.",
     ),
     (
-        "report --mode calibrated --calibration vidr",
+        "report --system h100_80g_nvl8 --mode calibrated --calibration vidr",
         "--calibration must be pooled or vidur (got 'vidr'); did you mean vidur?",
     ),
     (
-        "report --calibration vidur",
+        "report --system h100_80g_nvl8 --calibration vidur",
         "--calibration belongs to --mode calibrated, not to 'system-evidence' (got 'vidur'); leave one of them out.",
     ),
     (

@@ -42,7 +42,7 @@ def test_the_version_is_printed_without_loading_the_engine() -> None:
 def test_a_result_goes_to_standard_output_alone() -> None:
     ran = process("sweep", "--tp", "1", "--batch", "1", "--context", "1024")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("llama-3.1-8b on h100_80g_nvl8")
+    assert ran.stdout.startswith("llama-3.1-8b on h100_80g_sxm")
 
 
 def test_bad_input_shows_no_traceback() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from blueprint_nb.analysis import Estimate
 from blueprint_nb.catalog import load_system
+from blueprint_nb.cli.options import DEFAULT_SYSTEM
 from blueprint_nb.errors import MissingExtraError
 
 from .conftest import Run
@@ -38,8 +39,15 @@ def test_the_verdict_is_the_estimates_own(run: Run, estimates: list[Estimate]) -
     ran = run("report")
     verdict, path = ran.output.rsplit("\n", 2)[:2]
     assert path == "report.html"
-    assert verdict.replace("\n", " · ") == f"{estimates[0].summary()} · system-evidence"
+    assert verdict.replace("\n", " · ") == estimates[0].summary()
     assert max(len(line) for line in ran.output.splitlines()) <= 100
+
+
+def test_without_a_calibration_the_verdict_ends_with_the_mode(run: Run, estimates: list[Estimate]) -> None:
+    ran = run("report", "--system", "h100_80g_nvl8")
+    verdict = ran.output.rsplit("\n", 2)[0]
+    assert verdict.replace("\n", " · ") == f"{estimates[0].summary()} · system-evidence"
+    assert "calibrated" not in verdict
 
 
 def test_every_option_reaches_the_estimate(run: Run, estimates: list[Estimate]) -> None:
@@ -61,14 +69,12 @@ def test_every_option_reaches_the_estimate(run: Run, estimates: list[Estimate]) 
     assert (inputs.mode, inputs.attention) == ("peak-only", "paged")
 
 
-def test_a_system_with_parameters_is_calibrated_unless_another_mode_is_asked_for(
-    run: Run, estimates: list[Estimate]
-) -> None:
-    ran = run("report", "--system", "h100_80g_sxm", "--generated", "2")
-    assert run("report", "--system", "h100_80g_sxm", "--calibration", "pooled", "--generated", "2").status == 0
-    assert run("report", "--system", "h100_80g_sxm", "--mode", "peak-only", "--generated", "2").status == 0
+def test_the_default_system_is_calibrated_unless_another_mode_is_asked_for(run: Run, estimates: list[Estimate]) -> None:
+    ran = run("report", "--generated", "2")
+    assert run("report", "--calibration", "pooled", "--generated", "2").status == 0
+    assert run("report", "--mode", "peak-only", "--generated", "2").status == 0
     asked = [(one.inputs.mode, one.inputs.calibration) for one in estimates]
-    best = load_system("h100_80g_sxm").calibrations[0]
+    best = load_system(DEFAULT_SYSTEM).calibrations[0]
     assert asked == [("calibrated", best), ("calibrated", "pooled"), ("peak-only", "")]
     assert f"calibrated by {best}" in ran.output
     assert "90 % between" in ran.output

@@ -11,8 +11,14 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import blueprint_nb as bp
+from blueprint_nb import catalog
+from blueprint_nb.cli.options import DEFAULT_SYSTEM
+from blueprint_nb.units import three_digits
 
 from .conftest import Run
+
+REFERENCE = ["sweep", "--system", "h100_80g_nvl8"]
+"""On a preset whose figures the reference model defines."""
 
 LINE = "sweep --tp 1,3,8 --pp 1,2 --batch 1,64 --context 1024:4096:1536"
 AXES: dict[str, Any] = {
@@ -24,7 +30,7 @@ AXES: dict[str, Any] = {
 
 
 def swept(**more: Any) -> pl.DataFrame:
-    return bp.sweep("llama-3.1-8b", "h100_80g_nvl8", **{**AXES, **more})
+    return bp.sweep("llama-3.1-8b", DEFAULT_SYSTEM, **{**AXES, **more})
 
 
 @pytest.mark.parametrize("by_component", [False, True])
@@ -86,7 +92,7 @@ def test_a_sweep_that_fails_while_writing_keeps_the_old_file(
 
 
 def test_the_table_shows_every_point_with_units_and_reasons(run: Run) -> None:
-    ran = run(*["sweep", "--tp", "1,3", "--batch", "1,1024", "--context", "1024,200000"])
+    ran = run(*REFERENCE, *["--tp", "1,3", "--batch", "1,1024", "--context", "1024,200000"])
     assert ran.status == 0
     assert (
         ran.output
@@ -121,7 +127,7 @@ def test_a_sweep_in_which_all_is_well_says_nothing_on_standard_error(run: Run) -
 
 
 def test_shares_of_a_points_components_make_it_whole(run: Run) -> None:
-    ran = run(*["sweep", "--tp", "8", "--batch", "8", "--context", "1024", "--by-component"])
+    ran = run(*REFERENCE, *["--tp", "8", "--batch", "8", "--context", "1024", "--by-component"])
     rows = [line.split() for line in ran.output.splitlines()[6:]]
     assert "TP 8 · PP 1 · batch 8 · context 1,024 · 1.78 ms" in ran.output.splitlines()
     assert {row[0] for row in rows} >= {"qkv_projection", "attention_core", "mlp_all_reduce", "lm_head"}
@@ -137,11 +143,16 @@ def test_a_component_table_says_once_why_a_point_has_none(run: Run) -> None:
 
 def test_a_prefill_counts_prompt_tokens(run: Run) -> None:
     ran = run(*["sweep", "--phase", "prefill", "--tp", "1", "--batch", "2", "--context", "1000"])
-    seconds = bp.sweep("llama-3.1-8b", "h100_80g_nvl8", batch_size=2, context_tokens=1000, phase="prefill")["seconds"][
-        0
-    ]
-    assert "prompt tokens/s" in ran.output
+    seconds = bp.sweep("llama-3.1-8b", DEFAULT_SYSTEM, batch_size=2, context_tokens=1000, phase="prefill")["seconds"][0]
+    names, units = (line.split() for line in ran.output.splitlines()[1:3])
+    assert "prompt" in names
+    assert "tokens/s" in units
     assert f"{2 * 1000 / seconds:,.0f}" in ran.output.split()
+
+
+def test_a_prefill_of_long_prompts_fits_a_terminal(run: Run) -> None:
+    ran = run(*["sweep", "--phase", "prefill", "--context", "4096,131072"])
+    assert max(len(line) for line in ran.output.splitlines()) <= 100
 
 
 def test_rows_that_are_cut_are_told_of(run: Run) -> None:
@@ -151,7 +162,7 @@ def test_rows_that_are_cut_are_told_of(run: Run) -> None:
 
 
 def test_time_that_falls_as_context_grows_is_told_of(run: Run) -> None:
-    ran = run(*["sweep", "--tp", "1", "--batch", "8", "--context", "300:304"])
+    ran = run(*REFERENCE, *["--tp", "1", "--batch", "8", "--context", "300:304"])
     assert ran.status == 0
     assert ran.messages == (
         "Note: time falls at 1 point though batch or context grows, first at TP 1, PP 1, batch 8, context 302: "
@@ -159,7 +170,32 @@ def test_time_that_falls_as_context_grows_is_told_of(run: Run) -> None:
     )
 
 
-CALIBRATED = ["sweep", "--system", "h100_80g_sxm", "--tp", "1,2", "--batch", "1,8", "--context", "1024"]
+CALIBRATED = ["sweep", "--tp", "1,2", "--batch", "1,8", "--context", "1024"]
+
+
+def test_the_default_is_calibrated_and_shows_the_sweeps_steps_and_bands(run: Run) -> None:
+    head, names, units, _, *rows = run(*CALIBRATED).output.splitlines()
+    best = bp.load_system(DEFAULT_SYSTEM).calibrations[0]
+    points = bp.sweep(
+        "llama-3.1-8b",
+        DEFAULT_SYSTEM,
+        tensor_parallel=[1, 2],
+        pipeline_parallel=1,
+        batch_size=[1, 8],
+        context_tokens=1024,
+    )
+    columns = points.select("seconds", "low_seconds", "high_seconds").iter_rows()
+    cells = [[three_digits(1e3 * seconds) for seconds in row] for row in columns]
+    assert head == f"llama-3.1-8b on {DEFAULT_SYSTEM} · decode step · float16 · calibrated by {best}"
+    assert "step  90 % band  tokens/s" in names
+    assert units.split()[:3] == ["tokens", "ms", "ms"]
+    assert [row.split()[5:7] for row in rows] == [[step, f"{low}–{high}"] for step, low, high in cells]
+
+
+def test_another_mode_reads_no_parameters(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "_read_calibration", lambda path: pytest.fail(f"{path} was read"))
+    assert run(*CALIBRATED, "--mode", "peak-only").status == 0
+    assert run(*REFERENCE).status == 0
 
 
 def test_a_calibrated_table_says_by_what_and_shows_each_band_about_its_step(run: Run) -> None:
