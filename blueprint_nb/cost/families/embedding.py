@@ -1,11 +1,13 @@
 """The embedding: a row of the table copied for each token.
 
 For a few indices the usual kernel takes one after the other; for more it spreads them over the device, which costs the
-same whatever they are until the bytes count:
+same whatever they are until the elements count. Each finds its place in the table by a division, so that the units, not
+the memory, set the pace of large ones:
 
-    serial = min(tokens · index, spread)
-    memory = bytes / bandwidth · [(1 − h) / f + h / (f · gain)],  h as in `row_wise`
-    time   = floor + (serial² + memory²)^½
+    serial   = min(tokens · index, spread)
+    elements = tokens · width / units · element
+    memory   = bytes / (bandwidth · fraction)
+    time     = floor + (serial² + max(elements, memory)²)^½
 
 Source: the kernels `indexSelectSmallIndex` and `indexSelectLargeIndex` of PyTorch, and their switch at 16 indices.
 Where that switch makes a real kernel faster for 17 tokens than for 16, time stays level here.
@@ -22,7 +24,7 @@ import numpy as np
 from ...units import format_seconds
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
-from .row_wise import CACHE_PARAMETERS, cached_seconds, counted_rows
+from .row_wise import counted_rows
 
 _ELEMENTS = 2
 """Read from the table, written to the activations."""
@@ -33,8 +35,9 @@ class _Prepared:
     """Arrays of shape (rows,)."""
 
     rows: Any
+    elements_per_unit: Any
     stream_seconds: Any
-    cache_fills: Any
+    """Of all bytes at the bandwidth of the memory."""
 
 
 class Embedding(Family):
@@ -43,32 +46,36 @@ class Embedding(Family):
     name = "embedding"
     dimensions = ("rows", "width")
     size = "rows"
-    bounds: Mapping[str, Bound] = {"floor": "floor", "serial": "compute", "memory": "memory"}
+    bounds: Mapping[str, Bound] = {"floor": "floor", "serial": "compute", "elements": "compute", "memory": "memory"}
     parameters = (
         Parameter("floor_seconds", 2.5e-6, 2e-7, 8e-6, "launch and end of a kernel that does nothing"),
         Parameter("index_seconds", 4e-7, 1e-8, 2e-6, "an index, one after the other"),
         Parameter("spread_seconds", 3e-6, 1e-7, 2e-5, "many indices, spread over the device"),
-        *CACHE_PARAMETERS,
+        Parameter("element_seconds", 5e-10, 2e-11, 1e-8, "an element of a row, on one unit"),
+        Parameter("bandwidth_fraction", 0.8, 0.3, 1.1, "of the memory's bandwidth"),
     )
 
     def prepare(self, shape: Mapping[str, Any], machine: Machine) -> _Prepared:
         """Of rows (tokens) and width."""
         rows, width = (np.asarray(shape[name], dtype=np.float64) for name in self.dimensions)
-        moved = _ELEMENTS * rows * width * machine.element_bytes
-        return _Prepared(rows, moved / machine.bytes_per_second, moved / machine.l2_bytes)
+        elements = rows * width
+        moved = _ELEMENTS * elements * machine.element_bytes
+        return _Prepared(rows, elements / machine.compute_units, moved / machine.bytes_per_second)
 
     def seconds(self, prepared: _Prepared, values: Mapping[str, float]) -> Any:
-        """Floor, and what is left of serial and memory time once they overlap."""
-        return values["floor_seconds"] + np.hypot(*_terms(prepared, values))
+        """Floor, and what is left of serial time and of that of the elements once they overlap."""
+        serial, elements, memory = _terms(prepared, values)
+        return values["floor_seconds"] + np.hypot(serial, np.maximum(elements, memory))
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
-        """Terms: floor, serial, memory."""
-        serial, memory = _terms(prepared, values)
-        floor = np.full(np.shape(serial), values["floor_seconds"])
-        return KernelTime(floor + np.hypot(serial, memory), {"floor": floor, "serial": serial, "memory": memory})
+        """Terms: floor, serial, elements, memory."""
+        names = ("serial", "elements", "memory")
+        terms = dict(zip(names, _terms(prepared, values), strict=True))
+        floor = np.full(np.shape(terms["serial"]), values["floor_seconds"])
+        return KernelTime(self.seconds(prepared, values), {"floor": floor, **terms})
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
-        """ "4,096 rows of the table: one after the other 3.1 µs; memory 98 µs; floor 1.5 µs"."""
+        """ "4,096 rows of the table: one after the other 3.1 µs; elements 98 µs; floor 1.5 µs"."""
         time = self.kernel_time(
             self.prepare({name: np.array([shape[name]]) for name in self.dimensions}, machine), values
         )
@@ -76,12 +83,13 @@ class Embedding(Family):
         spread = shape["rows"] * values["index_seconds"] > values["spread_seconds"]
         how = "spread over the device" if spread else "one after the other"
         return (
-            f"{counted_rows(shape['rows'])} of the table, {how}: {terms['serial']}; memory {terms['memory']}; "
+            f"{counted_rows(shape['rows'])} of the table, {how}: {terms['serial']}; elements {terms['elements']}; "
             f"floor {terms['floor']}"
         )
 
 
-def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
-    """Serial and memory seconds."""
+def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any, Any]:
+    """Serial, elements and memory seconds."""
     serial = np.minimum(prepared.rows * values["index_seconds"], values["spread_seconds"])
-    return serial, cached_seconds(prepared.stream_seconds, prepared.cache_fills, values)
+    elements = prepared.elements_per_unit * values["element_seconds"]
+    return serial, elements, prepared.stream_seconds / values["bandwidth_fraction"]

@@ -29,14 +29,6 @@ _LAYER_NORM_CHUNK: Final = 512
 """128 threads of four elements each: PyTorch's `vectorized_layer_norm_kernel`."""
 
 
-CACHE_PARAMETERS: Final = (
-    Parameter("bandwidth_fraction", 0.7, 0.05, 1.1, "of the memory's bandwidth"),
-    Parameter("l2_gain", 1.5, 1.0, 10.0, "of what the cache serves, over the memory"),
-    Parameter("l2_share", 0.7, 0.05, 8.0, "of the cache at which half is served from it"),
-    Parameter("l2_steepness", 2.0, 0.3, 8.0, "how abruptly the cache runs out"),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     """Arrays of shape (rows,)."""
@@ -61,7 +53,10 @@ class RowWise(Family):
         Parameter("chunk_seconds", 6e-7, 1e-9, 1e-5, "each chunk of a row, one after the other"),
         Parameter("rows_at_once", 2.0, 0.3, 64.0, "rows that run on one unit at a time"),
         Parameter("wave_smoothness", 0.5, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
-        *CACHE_PARAMETERS,
+        Parameter("bandwidth_fraction", 0.7, 0.05, 1.1, "of the memory's bandwidth"),
+        Parameter("l2_gain", 1.5, 1.0, 10.0, "of what the cache serves, over the memory"),
+        Parameter("l2_share", 0.7, 0.05, 8.0, "of the cache at which half is served from it"),
+        Parameter("l2_steepness", 2.0, 0.3, 8.0, "how abruptly the cache runs out"),
     )
 
     def __init__(self, name: str, elements: int, *, chunk: int = _CHUNK) -> None:
@@ -110,14 +105,9 @@ def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
     filled = prepared.rows_per_unit / values["rows_at_once"]
     waves = (1.0 - smooth) * np.ceil(filled) + smooth * np.maximum(filled, 1.0)
     serial = waves * (values["row_seconds"] + values["chunk_seconds"] * prepared.chunks)
-    return serial, cached_seconds(prepared.stream_seconds, prepared.cache_fills, values)
-
-
-def cached_seconds(stream_seconds: Any, cache_fills: Any, values: Mapping[str, float]) -> Any:
-    """Seconds of bytes that take `stream_seconds` at the memory's bandwidth and would fill the cache so many times."""
-    served = 1.0 / (1.0 + (cache_fills / values["l2_share"]) ** values["l2_steepness"])
+    served = 1.0 / (1.0 + (prepared.cache_fills / values["l2_share"]) ** values["l2_steepness"])
     slowness = (1.0 - served) + served / values["l2_gain"]
-    return stream_seconds * slowness / values["bandwidth_fraction"]
+    return serial, prepared.stream_seconds * slowness / values["bandwidth_fraction"]
 
 
 def counted_rows(rows: int) -> str:
