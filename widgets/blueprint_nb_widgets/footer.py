@@ -15,7 +15,7 @@ _SCOPES = {
 
 _MODES = {
     "peak-only": "everything at the peaks of the profile",
-    "calibrated": "in each 90 % band lie nine of ten kernels that were kept out of the fit",
+    "calibrated": "nine of ten kernels kept out of the fit lie in their 90 % band",
 }
 
 
