@@ -115,7 +115,7 @@ class VidurExperimentReport:
         block), state (matched, flagged or not-covered), seconds (float64, estimated), reference_seconds (measured, the
         median), error_seconds, error_percent (signed, estimate less reference), samples (int64, rows of the median),
         spread_seconds (largest less smallest of these rows), operator (Vidur's name of what was timed), reason (why it
-        is not matched, else empty), note (what a reader should know about a matched reference), low_seconds,
+        is not matched, else empty), note (what a reader should know about the reference), low_seconds,
         high_seconds (the 90 % band of the estimate), in_band (bool, whether reference_seconds lies in it), provider,
         revision (who priced it, and the digest of what it went by), match (how it meets the parameters' range; text).
         Where nothing was measured, reference_seconds, errors and spread are null; operator is, where none was looked

@@ -190,8 +190,12 @@ NOTHING = [
     ),
     (
         "--model phi-2 --system h100_80g_nvl8",
+        "Nothing is compared: other hardware, measured on a100, which does not stand for h100_80g_nvl8.",
+    ),
+    (
+        "--model phi-2-dense-mha --system h100_80g_nvl8",
         "Nothing is compared: other hardware, measured on a100, which does not stand for h100_80g_nvl8; "
-        "1 of 11 components for other reasons.",
+        "1 of 12 components for other reasons.",
     ),
 ]
 

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vidur_profiles import ATTENTION, COMPUTE, MESSAGE, times
 
-from .vidur_imports import COMPUTE_TIMES, GQA, read, shapes
+from blueprint_nb.catalog import profiles_folder
+
+from .vidur_imports import COMPUTE_TIMES, GQA, IMPORTER, read, shapes
 
 
 def test_every_time_of_a_compute_row_is_an_observation_with_the_work_of_one_rank(tmp_path: Path) -> None:
@@ -49,6 +51,49 @@ def test_a_block_without_a_gate_has_half_the_up_projection_and_a_plain_activatio
         "mlp_up_proj": ("gemm", 1, 11008, 4096),
         "mlp_act": ("activation", 1, 11008),
     }
+
+
+PARALLEL = {**COMPUTE, "n_embd": 2560, "n_expanded_embd": 10240, "use_gated_mlp": False}
+TWO_ADDS = "must time one add: a block without post_attention_layernorm runs two"
+
+
+def test_the_add_of_a_parallel_block_is_two_and_is_left_out_and_counted(tmp_path: Path) -> None:
+    parallel = {**PARALLEL, **times("input_layernorm", "mlp_act", "add")}
+    serial = {**COMPUTE, **times("input_layernorm", "post_attention_layernorm", "add")}
+    imported = read(tmp_path, "compute", parallel, serial, parallel)
+    assert imported.skipped == {TWO_ADDS: 2}
+    adds = imported.observations.filter(component="add")
+    assert adds.select("record", "width").rows() == [("compute.csv:3", 4096)]
+    assert len(imported.observations) == 2 + 2 + 1 + 1 + 1
+
+
+def test_no_add_of_the_shipped_phi_2_is_taken_for_one() -> None:
+    path = profiles_folder() / "vidur" / "phi2_a100_tp1" / "mlp.csv"
+    imported = IMPORTER.read(path, "compute", target="a100", model="microsoft/phi-2")
+    assert imported.skipped == {TWO_ADDS: 2}
+    assert "add" not in set(imported.observations["component"])
+
+
+@pytest.mark.parametrize("norm", [{}, {"time_stats.post_attention_layernorm.median": 9000}])
+def test_a_block_is_parallel_only_where_its_input_norm_is_timed_and_no_other(
+    tmp_path: Path, norm: dict[str, int]
+) -> None:
+    timed = times("add", "input_layernorm") if norm else times("add")
+    imported = read(tmp_path, "compute", {**PARALLEL, **timed, **norm})
+    assert shapes(imported)["add"] == ("add", 1, 2560)
+    assert TWO_ADDS not in imported.skipped
+
+
+def test_one_row_with_a_second_norm_makes_all_rows_of_its_block_serial(tmp_path: Path) -> None:
+    rows = [{**COMPUTE, "num_tokens": m, **times("input_layernorm", "add")} for m in (1, 2)]
+    imported = read(tmp_path, "compute", *rows, {**COMPUTE, "num_tokens": 3, **times("post_attention_layernorm")})
+    assert imported.observations.filter(component="add")["rows"].to_list() == [1, 2]
+    assert imported.skipped == {}
+
+
+def test_a_parallel_add_of_dimensions_that_do_not_fit_is_counted_once(tmp_path: Path) -> None:
+    odd = {**PARALLEL, "num_tensor_parallel_workers": 3, **times("input_layernorm", "add")}
+    assert read(tmp_path, "compute", odd).skipped == {"n_head must be a multiple of num_tensor_parallel_workers": 2}
 
 
 @pytest.mark.parametrize(

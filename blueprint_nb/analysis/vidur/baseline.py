@@ -127,7 +127,8 @@ class VidurProfileBaseline:
         """The reference of a component at a file's own dimensions, or the reason for none.
 
         `component` is a component's name or an operator's as in a file; `key` maps a file's key columns to values. A
-        column may be left out where the rows agree in it. Raises `UnknownNameError` for another component,
+        column may be left out where the rows agree in it. A column's time is given as it is: that of `add` is of both
+        adds where residuals are parallel. Raises `UnknownNameError` for another component,
         `InvalidInputError` for what is no key, `OracleError` while an estimate is being made.
         """
         require_open_oracle(self.reads)

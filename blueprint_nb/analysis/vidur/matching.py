@@ -9,9 +9,9 @@ from typing import Any
 from ...cost import ComponentActivity, plan_activity
 from ...evidence.vidur import OPERATORS
 from .identity import BaselineIdentity
-from .operators import NO_OPERATOR, operator_of
+from .operators import BOTH_ADDS, NO_OPERATOR, operator_of
 from .plausibility import judged
-from .reference import Reason, VidurReference, not_covered
+from .reference import Reason, VidurReference, not_covered, noted
 from .rows import ProfileRows
 from .subject import Subject
 from .topology import block_fault, component_fault, hardware_fault, identity_fault, network_fault
@@ -45,7 +45,8 @@ class Matching:
 
     def _reference(self, activity: ComponentActivity) -> VidurReference:
         component = activity.component
-        operator = operator_of(component, self.subject.is_prefill)
+        is_half = self.subject.model.residual == "parallel" and component in BOTH_ADDS
+        operator = "add" if is_half else operator_of(component, self.subject.is_prefill)
         if operator is None:
             return not_covered(component, NO_OPERATOR[component])
         kind = OPERATORS[operator]
@@ -60,7 +61,7 @@ class Matching:
             found = self._attention(component, operator, rows)
         else:
             found = self._collective(activity, operator, rows)
-        return judged(found, activity, self.subject.system)
+        return judged(_half(found) if is_half else found, activity, self.subject.system)
 
     def _fault(self, component: str, kind: str, rows: ProfileRows) -> Reason | None:
         """Why no row of a file can be the component's."""
@@ -83,7 +84,7 @@ class Matching:
         )
         if not (found.is_matched and appends_within):
             return found
-        return replace(found, note=f"{rows.name} has no attn_kv_cache_save: the append may be timed within")
+        return noted(found, f"{rows.name} has no attn_kv_cache_save: the append may be timed within")
 
     def _collective(self, activity: ComponentActivity, operator: str, rows: ProfileRows) -> VidurReference:
         network = self.subject.network
@@ -91,6 +92,15 @@ class Matching:
         tier = network.pipeline_parallel_network if hop else network.tensor_parallel_network
         key = self.subject.collective_key(activity.ranks, int(activity.message_bytes), tier)
         return rows.find(activity.component, operator, key)
+
+
+def _half(found: VidurReference) -> VidurReference:
+    """One add of the two that were timed together; their kernels do the same work."""
+    if found.seconds is None:
+        return found
+    spread = None if found.spread_seconds is None else found.spread_seconds / 2
+    half = replace(found, seconds=found.seconds / 2, spread_seconds=spread)
+    return noted(half, f"half of `{found.operator}`, which times both adds of a parallel block")
 
 
 def no_file(component: str, operator: str) -> VidurReference:

@@ -1,7 +1,7 @@
 """Which operator of Vidur times which component, and which components none may stand for.
 
 Source: facts about Vidur's profilers. `attn_pre_proj` is the fused QKV projection, `mlp_up_proj` gate and up together,
-`add` the last residual add alone.
+`add` the last residual add alone; in a block with parallel residuals it times both of its adds.
 """
 
 from __future__ import annotations
@@ -34,16 +34,23 @@ _COLLECTIVES: Final = {
 
 _ONE_ADD: Final = Reason("refused by policy", "Vidur's one `add` stands for the last residual add only")
 
+_BOTH_ADDS: Final = Reason(
+    "refused by policy", "Vidur's `add` times both adds of a parallel block; look `add` itself up"
+)
+
 _UNTIMED: Final = Reason("no column", "Vidur does not time it")
 
 NO_OPERATOR: Final = {
     "attention_residual": _ONE_ADD,
-    "branch_add": _ONE_ADD,
+    "branch_add": _BOTH_ADDS,
     "final_norm": _UNTIMED,
     "lm_head": _UNTIMED,
     "lm_head_all_gather": _UNTIMED,
 }
-"""Components that no operator stands for, and why."""
+"""Components that no operator stands for by itself, and why."""
+
+BOTH_ADDS: Final = ("branch_add", "mlp_residual")
+"""The adds of a block with parallel residuals, of the same size, which `add` times together."""
 
 _OPERATOR_OF: Final = {**_COMPUTE, **_COLLECTIVES, "kv_save": "attn_kv_cache_save"}
 

@@ -16,7 +16,7 @@ from ...errors import UnsupportedError
 from ...evidence.vidur import DATATYPE
 from ...system import SystemProfile
 from ...units import GIGA, MEGA, format_decimal, format_seconds, three_digits
-from .reference import VidurReference
+from .reference import VidurReference, noted
 
 _SLOWEST_RATIO: Final = 10.0
 _COMPUTE_UNITS: Final = 150
@@ -61,7 +61,7 @@ def judged(found: VidurReference, activity: ComponentActivity, system: SystemPro
         return _flagged(found, seconds, _work(activity, traffic), least, system)
     if seconds + _TIMER_SECONDS < memory:
         rate = format_decimal(traffic / seconds, "B/s")
-        return replace(found, note=f"{rate}, more than the HBM of {system.name} gives: read from a cache")
+        return noted(found, f"{rate}, more than the HBM of {system.name} gives: read from a cache")
     return found
 
 

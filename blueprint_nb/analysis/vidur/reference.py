@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 State = Literal["matched", "flagged", "not-covered"]
@@ -48,7 +48,7 @@ class VidurReference:
     detail: str = ""
     """The reason itself, in words."""
     note: str = ""
-    """What a reader should know about a matched reference."""
+    """What a reader should know about a reference; several notes are parted by semicolons."""
     samples: int = 0
     """Rows that the median was taken over."""
     spread_seconds: float | None = None
@@ -63,6 +63,11 @@ class VidurReference:
     def is_matched(self) -> bool:
         """Whether it counts in subtotals."""
         return self.state == "matched"
+
+
+def noted(reference: VidurReference, note: str) -> VidurReference:
+    """`reference` with one more note."""
+    return replace(reference, note=f"{reference.note}; {note}" if reference.note else note)
 
 
 def not_covered(component: str, reason: Reason, operator: str | None = None) -> VidurReference:

@@ -17,6 +17,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from ...evidence.vidur import PHASE_OF, ProfileTable, read_profile
+from ...evidence.vidur.blocks import is_timed
 from ...units import format_count
 from ..oracle import require_open_oracle
 from .reference import Reason, VidurReference, not_covered
@@ -45,7 +46,7 @@ class ProfileRows:
         """The file at `path`. Raises as `read_profile`."""
         return cls(read_profile(path, kind))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The file's name."""
         return Path(self.table.file).name
@@ -66,11 +67,7 @@ class ProfileRows:
         rows = self._select(like)
         if not len(rows):
             return None
-        if operator not in self.table.milliseconds:
-            return False
-        faults = self.table.faults.get(operator, {})
-        wrong = (row in faults and not _is_zero(faults[row].got) for row in rows.tolist())
-        return not bool(np.isnan(self.table.milliseconds[operator][rows]).all()) or any(wrong)
+        return is_timed(self.table, operator, rows)
 
     def count(self, like: Mapping[str, Any]) -> int:
         """How many rows are `like`."""
@@ -184,13 +181,6 @@ class ProfileRows:
 def _dimensions(operator: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of `key` that matter to `operator`."""
     return {column: value for column, value in key.items() if column != _EMBEDDING_ONLY or operator == "emb"}
-
-
-def _is_zero(cell: str) -> bool:
-    try:
-        return float(cell) == 0.0
-    except ValueError:
-        return False
 
 
 def _text(value: Any) -> str:

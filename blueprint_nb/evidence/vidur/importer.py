@@ -2,8 +2,9 @@
 
 A file times up to ten operators a row, each an observation; duplicate keys stay rows of their own, with one sample
 each and the spread of the profiler's repeats where the file has it. A time that can't be one is left out and counted.
-Files say neither software nor norm: both are arguments, and a norm is RMSNorm but for models known otherwise. Files
-without `attn_kv_cache_save` append to the cache within attention, which their kernel's name says with `+kv_save`.
+The `add` of a parallel block is two kernels in one time, the work of neither, and is left out too. Files say neither
+software nor norm: both are arguments, and a norm is RMSNorm but for models known otherwise. Files without
+`attn_kv_cache_save` append to the cache within attention, which their kernel's name says with `+kv_save`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ...errors import BlueprintError, one_of
 from ..checks import checked
 from ..imported import Imported, merged
 from ..observations import no_observations, observation_frame
+from .blocks import has_two_adds
 from .columns import DATATYPE, KINDS, TENSOR_PARALLEL
 from .layout import HOST, profile_files
 from .overheads import read_overheads
@@ -35,6 +37,7 @@ APPENDS: Final = "+kv_save"
 """Ends the kernel's name where attention also appends to the KV cache."""
 
 _NORMS: Final = ("rms_norm", "layer_norm")
+_TWO_ADDS: Final = "must time one add: a block without post_attention_layernorm runs two"
 _MAY_LACK: Final = ("devices_per_node", "block_size", "attention_backend", "max_model_len")
 
 
@@ -96,7 +99,12 @@ class VidurProfileImporter:
             measured = ~np.isnan(milliseconds)
             skipped.update(fault.rule for fault in table.faults[operator].values())
             skipped.update({rule: int((rows & measured).sum()) for rule, rows in broken})
-            chosen = np.flatnonzero(measured & fits)
+            usable = measured & fits
+            if operator == "add":
+                two = has_two_adds(table)
+                skipped[_TWO_ADDS] += int((two & usable).sum())
+                usable &= ~two
+            chosen = np.flatnonzero(usable)
             columns = _columns(table, operator, work[operator], chosen)
             frames.append(self._frame(columns, table.sha256, component=operator, datatype=DATATYPE, **constants))
         return _checked(frames, skipped)
