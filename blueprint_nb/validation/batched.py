@@ -1,8 +1,8 @@
 """Many plans of one template priced at once, and each plan's share of that by itself.
 
 A fitted form takes about as long for a thousand shapes as for one. What a plan gets is what it would get alone, but for
-the last digits, and its origins are its own: which dimensions lie outside the range that was observed is asked again
-for the plans of which some do.
+the last digits, and its origin is its own. That takes plans that run the same kernels: of steps in which every sequence
+brings one token, or of steps in which none does.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ import numpy as np
 
 from ..analysis import PhaseEstimate
 from ..analysis.phase import price
-from ..cost import Activity, Band, ComponentActivity, ComponentCost, CostBlock, CostProvider, Origin, plan_activity
+from ..cost import Activity, Band, ComponentCost, CostBlock, CostProvider, Origin, plan_activity
 from ..ir import BoundPlan
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 
 _WORK: Final = ("operations", "read_bytes", "write_bytes", "message_bytes")
 _SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
-_OUTSIDE: Final = "outside range"
 
 
 def estimate_plans(
     plans: Sequence[BoundPlan], system: SystemProfile, network: NetworkTierBinding, provider: CostProvider
 ) -> list[PhaseEstimate]:
-    """An estimate of each of `plans`, which are of one template. Raises as `estimate_inference_phase`."""
+    """An estimate of each of `plans`, which are of one template and `runs_decode_kernels` of one answer.
+
+    Raises as `estimate_inference_phase`.
+    """
     activities = [plan_activity(plan) for plan in plans]
     block = price(provider, _stacked(activities), system, network)
     columns = [_columns(cost, len(plans)) for cost in block.costs]
-
-    def own(component: ComponentActivity, activity: Activity) -> Origin | None:
-        (cost,) = price(provider, replace(activity, components=(component,)), system, network).costs
-        return cost.origins[int(np.max(cost.origin_index))] if cost.origins else None
-
     estimates = []
     for index, (plan, activity) in enumerate(zip(plans, activities, strict=True)):
         costs = []
-        for component, cost, column in zip(activity.components, block.costs, columns, strict=True):
+        for cost, column in zip(block.costs, columns, strict=True):
             origin = cost.origins[column["origin_index"][index]] if cost.origins else None
-            if len(plans) > 1 and origin is not None and _OUTSIDE in origin.match:
-                origin = own(component, activity)
             costs.append(_at(cost, column, index, origin))
         estimates.append(PhaseEstimate(plan, CostBlock(activity, tuple(costs), block.provider, block.system_revision)))
     return estimates
+
+
+def runs_decode_kernels(plan: BoundPlan) -> bool:
+    """Whether every sequence brings one token; a prefill of one does too."""
+    return plan.statistics["tokens"] == plan.statistics["sequences"]
 
 
 def _stacked(activities: Sequence[Activity]) -> Activity:

@@ -152,7 +152,7 @@ class CaseComparison:
         errors = self.errors_percent
         return fsum(abs(error) for error in errors) / len(errors) if errors else None
 
-    @property
+    @cached_property
     def worst(self) -> ComponentComparison | None:
         """The matched component of the block with the largest absolute error; of equals, the last."""
         compared = [(abs(one.error_percent), one) for one in self.matched if one.error_percent is not None]
@@ -185,7 +185,9 @@ def _compared(activity: ComponentActivity, cost: ComponentCost, reference: Vidur
         band = Band(float(cost.band.low_seconds), float(cost.band.high_seconds))
         sides = (seconds - band.low_seconds, band.high_seconds - seconds)
         deviation = Deviation(cost.family, cost.correlation, *sides)
-    origin = cost.origins[int(np.max(cost.origin_index))] if cost.origins else None
+    origin = None
+    if cost.origins:
+        origin = cost.origins[0 if len(cost.origins) == 1 else int(np.max(cost.origin_index))]
     return ComponentComparison(activity.primitive, activity.source_layer, seconds, reference, band, deviation, origin)
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..analysis import PhaseEstimate, attention_of, estimate_inference_phase, lower
+from ..analysis import PhaseEstimate, attention_of, lower
 from ..analysis.oracle import ReadCount, oracles_shut
+from ..analysis.phase import price
 from ..analysis.vidur import Subject
-from ..cost import CalibrationSet
+from ..cost import CalibrationSet, plan_activity
 from ..ir import BoundPlan, PortablePlanIR
 from ..workload import WorkloadBinding
-from .batched import estimate_plans
+from .batched import estimate_plans, runs_decode_kernels
 from .case import VidurExperimentCase
 from .pricing import CALIBRATED, Pricing
 
@@ -107,7 +108,7 @@ def _priced(lowered: Sequence[Lowering], pricings: Mapping[tuple[str, str], Pric
     together: dict[Any, list[int]] = {}
     for index, (case, plan, digests) in enumerate(lowered):
         key = (digests.distributed, plan.template.digest, _key(case, digests), case.network_binding)
-        together.setdefault((*key, case.phase), []).append(index)
+        together.setdefault((*key, runs_decode_kernels(plan)), []).append(index)
     calibrated: dict[int, PhaseEstimate] = {}
     for indices in together.values():
         case, _, digests = lowered[indices[0]]
@@ -126,10 +127,11 @@ def _frozen(
     case: VidurExperimentCase, plan: BoundPlan, digests: CaseDigests, pricing: Pricing, calibrated: PhaseEstimate | None
 ) -> FrozenCase:
     network, hardware = case.network_binding, case.hardware
+    activity = plan_activity(plan) if calibrated is None else calibrated.costs.activity
     priced = tuple(
         (mode, calibrated)
         if mode == CALIBRATED and calibrated is not None
-        else (mode, estimate_inference_phase(plan, hardware, network, provider))
+        else (mode, PhaseEstimate(plan, price(provider, activity, hardware, network)))
         for mode, provider in pricing.providers
     )
     subject = Subject(model=case.model, mapping=case.mapping, network=network, system=hardware, plan=plan)

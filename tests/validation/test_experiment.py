@@ -48,6 +48,35 @@ def test_nine_of_the_twelve_components_of_a_block_are_compared(golden: VidurExpe
         assert row["coverage"] == 0.75
 
 
+@pytest.fixture(scope="module")
+def real() -> VidurExperimentReport:
+    cases = [case(n, model="phi-2", phase=phase, context_tokens=context) for n, (phase, context) in GOLDEN.items()]
+    return run_vidur_experiment(cases, load_slice())
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_both_adds_of_a_parallel_block_count_and_together_are_what_was_measured(
+    real: VidurExperimentReport, golden: VidurExperimentReport, name: str
+):
+    for mode in real.modes:
+        row = by_mode(real, name, mode)
+        assert (row["component_count"], row["matched_count"], row["coverage"]) == (11, 9, 9 / 11)
+        components = {one["component"]: one for one in components_of(real, name, mode)}
+        adds = [components["branch_add"], components["mlp_residual"]]
+        assert [one["reference_seconds"] for one in adds] == [2e-06, 2e-06]
+        assert {one["note"] for one in adds} == {"half of `add`, which times both adds of a parallel block"}
+        # All that the reference template is compared with but RoPE, of which the real model rotates a part.
+        whole = by_mode(golden, name, mode)["reference_seconds"]
+        rope = {one["component"]: one for one in components_of(golden, name, mode)}["rope"]["reference_seconds"]
+        assert row["reference_seconds"] == pytest.approx(whole - rope, rel=1e-12)
+
+
+def components_of(report: VidurExperimentReport, name: str, mode: str) -> list[dict[str, Any]]:
+    content = json.loads(report.to_json())
+    (found,) = [one for one in content["cases"] if (one["case"], one["mode"]) == (name, mode)]
+    return list(found["components"])
+
+
 def test_means_are_over_the_cases_of_their_mode(golden: VidurExperimentReport):
     assert golden.means["mode"].to_list() == golden.modes
     for mean in golden.means.to_dicts():
@@ -439,6 +468,29 @@ def test_shares_of_bands_count_the_matched_components_alone(golden: VidurExperim
         assert row["subtotal_in_band"] == within
     (mean,) = golden.means.filter(mode="calibrated").to_dicts()
     assert (mean["band_count"], mean["in_band_share"]) == (27, of_mode.filter(state="matched")["in_band"].mean())
+
+
+@pytest.mark.parametrize("model", ["phi-2", "llama-2-7b"])
+def test_cases_priced_together_are_what_each_is_alone(model: str):
+    steps = [("prefill", 1), ("prefill", 2), ("prefill", 2048), ("decode", 2), ("decode", 2048)]
+    cases = [
+        case(f"{phase} {tokens} {batch}", model=model, phase=phase, context_tokens=tokens, batch_size=batch)
+        for phase, tokens in steps
+        for batch in (1, 300)
+    ]
+    oracle = load_slice()
+    together = run_vidur_experiment(cases, oracle, modes=["calibrated"]).comparisons
+    for one, whole in zip(cases, together, strict=True):
+        (alone,) = run_vidur_experiment([one], oracle, modes=["calibrated"]).comparisons
+        for part, own in zip(whole.components, alone.components, strict=True):
+            assert part.origin == own.origin
+            assert (part.band is None, part.deviation is None) == (own.band is None, own.deviation is None)
+            assert part.seconds == pytest.approx(own.seconds, rel=1e-12)
+            if part.deviation is not None and own.deviation is not None:
+                assert part.deviation.family == own.deviation.family
+                assert part.deviation.correlation == own.deviation.correlation
+        for cost, own_cost in zip(whole.estimate.costs.costs, alone.estimate.costs.costs, strict=True):
+            assert cost.terms.keys() == own_cost.terms.keys()
 
 
 def test_a_subtotals_band_is_narrower_than_the_sum_of_its_parts(golden: VidurExperimentReport):
