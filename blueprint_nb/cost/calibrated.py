@@ -23,16 +23,20 @@ from .bands import Band
 from .block import ComponentCost, CostBlock
 from .calibration import CalibrationSet, FamilyFit
 from .claims import merged
+from .cold_cache import reaching_memory
 from .evaluation import kernel_times
 from .expected_error import doublings_outside, expected_band, outside_dimensions
-from .families import Family, Link, Machine, form_of, link_of, machine_of
+from .families import AttentionDecode, Family, Link, Machine, form_of, link_of, machine_of
 from .kernels import Kernel, kernels_of
 from .origin import Origin
 from .peak_floor import seconds_at_peak
 from .provider import Claim, CostProvider
 
-_BORROWED: Final = {"layer_norm": "rms_norm", "activation": "add", "kv_save": "add"}
+_BORROWED: Final = {"layer_norm": "rms_norm", "activation": "add"}
 """Family to the one whose parameters it takes where it has none: it moves the bytes of a row in the same way."""
+
+_APPENDED: Final = "kv_save"
+"""Sources time attention with the KV of the new tokens being written to the cache, and no kernel that does it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +102,12 @@ class CalibratedProvider(CostProvider):
             return Claim(_nothing(component, self._origin("no other rank", 0)))
         found: Claim | None = None
         for kernel in kernels_of(component, activity.statistics):
+            if kernel.family == _APPENDED and _APPENDED not in self.calibration.families:
+                return Claim(_nothing(component, self._origin("within attention, whose measured calls append", 0)))
             fitted = self._fitted(kernel, component, activity, system, network)
             if fitted is not None:
                 machine = self._machine(fitted.fit, system, activity.datatype)
-                found = merged(found, Claim(self._priced(fitted, machine, activity.datatype), kernel.covers))
+                found = _quicker(found, Claim(self._priced(fitted, machine, activity.datatype), kernel.covers))
         return found
 
     def _fitted(
@@ -122,7 +128,7 @@ class CalibratedProvider(CostProvider):
         if found is None:
             return None
         link: Link | None = None if tier is None else found.link or link_of(tier)
-        form = form_of(kernel.family, kernel=found.kernel, link=link, own_bytes=found.own_bytes, in_model=True)
+        form = form_of(kernel.family, kernel=found.kernel, link=link, own_bytes=found.own_bytes)
         return _Fitted(kernel, form, found, borrowed_from)
 
     def _fit(self, keys: list[str], datatype: str) -> FamilyFit | None:
@@ -152,6 +158,9 @@ class CalibratedProvider(CostProvider):
         peak = seconds_at_peak(kernel.family, kernel.shape, machine)
         if peak is not None and np.any(seconds < peak):
             seconds, terms = np.maximum(seconds, peak), {**terms, "peak": np.broadcast_to(peak, np.shape(seconds))}
+        band = expected_band(fit, kernel.shape[family.size], seconds, doublings, borrowed=bool(fitted.borrowed_from))
+        if band is not None and isinstance(family, AttentionDecode):
+            band = reaching_memory(band, kernel, fit, machine)
         origin_index, origins = self._origins(fitted, datatype)
         return ComponentCost(
             compute_seconds=by_bound["compute"],
@@ -160,7 +169,7 @@ class CalibratedProvider(CostProvider):
             seconds=seconds,
             floor_seconds=by_bound["floor"],
             terms=terms,
-            band=expected_band(fit, kernel.shape[family.size], seconds, doublings, borrowed=bool(fitted.borrowed_from)),
+            band=band,
             family=kernel.family,
             correlation=fit.correlation,
             origins=origins,
@@ -181,6 +190,14 @@ class CalibratedProvider(CostProvider):
         return Origin(self.name, self.calibration.revision, "calibrated", match, samples=samples)
 
 
+def _quicker(first: Claim | None, second: Claim) -> Claim:
+    """Both together, and the quicker one where both cover a point."""
+    if first is None:
+        return second
+    yields = np.logical_and(first.covers, second.covers) & (second.cost.seconds < first.cost.seconds)
+    return merged(Claim(first.cost, np.logical_and(first.covers, ~yields)), second)
+
+
 def _is_observed(fit: FamilyFit, datatype: str) -> bool:
     """Whether kernels of elements as long were."""
     return element_bytes(datatype) in {element_bytes(name) for name in fit.datatypes}
@@ -196,7 +213,7 @@ def _by_bound(family: Family, terms: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _nothing(component: ComponentActivity, origin: Origin) -> ComponentCost:
-    """Of a collective that has nobody to talk to."""
+    """Of a collective that has nobody to talk to, or of work that another component's kernel does."""
     none = np.zeros_like(np.asarray(component.message_bytes, dtype=np.float64))
     band = Band(none, none)
     return ComponentCost(none, none, none, none, band=band, family=component.collective or "", origins=(origin,))

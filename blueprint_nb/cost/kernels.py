@@ -98,12 +98,13 @@ def _attention(sizes: Mapping[str, int], statistics: Mapping[str, Any]) -> tuple
     }
     is_whole = (tokens % batch == 0) & (context % batch == 0) & (query * context == statistics["query_context"])
     decodes = tokens == batch
-    if np.all(decodes) or not np.any(decodes):
-        return (Kernel("attention_decode" if np.all(decodes) else "attention_prefill", shape, True, is_whole),)
-    return (
-        Kernel("attention_decode", shape, decodes, is_whole),
-        Kernel("attention_prefill", shape, ~decodes, is_whole),
-    )
+    # One token that sees itself alone is either: the quicker kernel does it.
+    prefills = ~decodes | (context == tokens)
+    found = []
+    for family, covers in (("attention_decode", decodes), ("attention_prefill", prefills)):
+        if np.any(covers):
+            found.append(Kernel(family, shape, True if np.all(covers) else covers, is_whole))
+    return tuple(found)
 
 
 _RULES: Final[Mapping[str, Rule]] = {

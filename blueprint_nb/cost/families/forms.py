@@ -20,20 +20,17 @@ _PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *
 FAMILY_NAMES: Final = (*_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
 
 
-def form_of(
-    name: str, *, kernel: str = "", link: Link | None = None, own_bytes: int = 0, in_model: bool = False
-) -> Family:
+def form_of(name: str, *, kernel: str = "", link: Link | None = None, own_bytes: int = 0) -> Family:
     """The form of a family by its name; `kernel` is for attention, `link` and `own_bytes` are for collectives.
 
-    `in_model` gives attention as a layer of a model runs it, where a profiler repeats one call: its KV is not in the
-    cache, and the KV of new tokens is written by a kernel of its own. Raises `UnknownNameError`.
+    Raises `UnknownNameError`.
     """
     if name in _PLAIN:
         return _PLAIN[name]
     if name == AttentionDecode.name:
-        return AttentionDecode(kernel, cold_cache=in_model)
+        return AttentionDecode(kernel)
     if name == AttentionPrefill.name:
-        return AttentionPrefill(kernel, appends=not in_model)
+        return AttentionPrefill(kernel)
     if name in COLLECTIVES and link is not None:
         return Collective(name, link, own_bytes=own_bytes)
     raise unknown_name("family", name, FAMILY_NAMES)
