@@ -49,8 +49,12 @@ def system_of(source: str, target: str) -> str:
     return devices[target]
 
 
-def samples_of(observations: pl.DataFrame, family: Family, form_of: FormOf | None = None) -> Iterator[Sample]:
+def samples_of(
+    observations: pl.DataFrame, family: Family, form_of: FormOf | None = None, *, each_row: bool = False
+) -> Iterator[Sample]:
     """A sample for each (target, datatype) of a family's observations, which are of one source, sorted by both.
+
+    With `each_row` shapes that were timed more than once stay as many rows: what errors are told of.
 
     Raises `InvalidInputError` where sources are mixed, `UnknownNameError` for a device that no system stands for.
     """
@@ -60,7 +64,8 @@ def samples_of(observations: pl.DataFrame, family: Family, form_of: FormOf | Non
     if not len(frame):
         return
     keys = ["target", "datatype", "component", *family.dimensions]
-    median = frame.group_by(keys).agg(pl.col("seconds").median()).sort(keys)
+    median = frame if each_row else frame.group_by(keys).agg(pl.col("seconds").median())
+    median = median.sort([*keys, "seconds"])
     source = frame["source"][0]
     for (target, datatype), rows in median.group_by("target", "datatype", maintain_order=True):
         machine = machine_of(load_system(system_of(source, str(target))), str(datatype))

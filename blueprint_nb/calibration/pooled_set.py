@@ -9,7 +9,7 @@ that errs least on GPUs left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +25,8 @@ from .residuals import held_out_residuals
 from .run import Progress, nothing_to_fit
 from .sample import Sample
 from .starts import starts_of
-from .study import START_STRENGTH, Study, digest, names, of, ranges, rounded
+from .study import START_STRENGTH, Study, digest, family_fits, names, of, ranges, rounded
+from .vidur_sets import FAMILIES, RANKS_OUT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +45,9 @@ _GPUS: Final = {
     "b200": "B200",
 }
 """System to the GPU that it is of: what is left out together."""
+
+_HOST_LINKS: Final = ("PCIe 4.0 x16",)
+"""Tiers through the host, which one GPU was measured with: they stand apart from links between devices."""
 
 _ACROSS: Final = ", across boxes"
 """Ends the name of what stands for a network between boxes: it is asked about, but parameters are of one box."""
@@ -94,6 +98,8 @@ class PooledFamily:
     @property
     def steps(self) -> int:
         """How often `pooled_set` tells its progress."""
+        if _is_of_host_link(self.name):
+            return sum(study.steps for study in self.studies)
         gpus = {_gpu(study, target) for study in self.studies for target in names(study.rows, "target")}
         return len(_forms(self.name)) * (len(gpus) + len(_GENERATIONS) - 1) + 1
 
@@ -104,7 +110,7 @@ def pooled_families(studies: Iterable[Study]) -> list[PooledFamily]:
     for study in studies:
         name, _, variant = study.key.partition(":")
         if not variant:
-            name = name.partition("@")[0]
+            name = name if _is_of_host_link(name) else name.partition("@")[0]
             found.setdefault(name, []).append(study)
     return [PooledFamily(name, tuple(of_name)) for name, of_name in sorted(found.items())]
 
@@ -136,7 +142,21 @@ def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> Calibrat
     )
 
 
+def _is_of_host_link(name: str) -> bool:
+    return name.partition("@")[2] in _HOST_LINKS
+
+
+def _host_link_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
+    """Of the one GPU that was measured; its band is what it said of a number of ranks that it did not see."""
+    (study,) = family.studies
+    splits = {RANKS_OUT: study.splits[RANKS_OUT], **study.splits}
+    (fit,) = family_fits(replace(study, splits=splits), None, progress).values()
+    return fit.model_copy(update={"link": None})
+
+
 def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
+    if _is_of_host_link(family.name):
+        return _host_link_fit(family, progress)
     candidates = [_candidate(family, form, progress) for form in _forms(family.name)]
     best = min(candidates, key=_unseen_error)
     tables = [table for table in best.tables if not table.gpu.endswith(_ACROSS)] or list(best.tables)
@@ -243,8 +263,6 @@ def _forms(name: str) -> list[Family]:
         return [AttentionPrefill(kernel) for kernel in _KERNELS]
     if name in COLLECTIVES:
         return [Collective(name, _any_link())]
-    from .vidur_sets import FAMILIES
-
     return [family for family in FAMILIES if family.name == name]
 
 

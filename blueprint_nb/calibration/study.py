@@ -142,7 +142,7 @@ def _held_out(
             rows = of(test, "target", target)
             if len(rows):
                 judged.setdefault(target, []).append(
-                    Judged.of(form, list(samples_of(rows, form)), values[target], number)
+                    Judged.of(form, list(samples_of(rows, form, each_row=True)), values[target], number)
                 )
                 if rows["component"].n_unique() > 1:
                     frames.setdefault(target, []).append(_steps(rows, form, values[target], number))
@@ -178,7 +178,7 @@ def _family_fit(
     import polars as pl
 
     rows = of(study.rows, "target", target)
-    samples = list(samples_of(rows, form))
+    samples = list(samples_of(rows, form, each_row=True))
     seen = Judged.of(form, samples, values)
     unseen = {label: found[target] for label, found in held_out.items() if target in found}
     by_label = {label: Judged.joined(one.judged) for label, one in unseen.items()}

@@ -24,6 +24,7 @@ FAMILIES: Final[tuple[Family, ...]] = (Gemm(), *ROW_WISE, Embedding())
 """Those of blocks, each of whose models is held out."""
 
 HELD_OUT_MODEL: Final = "leave-one-model-out, shared shapes purged"
+RANKS_OUT: Final = "4 ranks out"
 HELD_OUT_HIDDEN_SIZE: Final = "leave-one-hidden-size-out, shared shapes purged"
 
 _KERNEL: Final = "flash_attention_2_kvcache"
@@ -125,6 +126,6 @@ def collective_splits(rows: pl.DataFrame) -> dict[str, list[Part]]:
     """Rows by chance in five folds, and four ranks, which lie between two and eight."""
     splits = {
         "rows out, 5 folds": list(folds(rows, ["message_bytes", "ranks"], 5, SEED)),
-        "4 ranks out": list(without_value(rows, "ranks", 4)),
+        RANKS_OUT: list(without_value(rows, "ranks", 4)),
     }
     return {label: parts for label, parts in splits.items() if parts}
