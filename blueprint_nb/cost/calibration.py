@@ -38,13 +38,14 @@ class OctaveResiduals(Record):
     """⌊log₂⌋ of the size."""
     rows: Count
     low: Number
-    """5 % of the rows lie below, before it is widened."""
+    """5 % of the rows lie below it, but for `widened`."""
     middle: Number
     """Half of them do."""
     high: Number
-    """95 % of them do."""
+    """95 % of them do, but for `widened`."""
     widened: Annotated[Number, Field(ge=0)] = 0.0
-    """By which low and high lie further out than that, so that bands of some models or folds hold 90 % of another."""
+    """By which low and high lie further out than those quantiles, so that bands of some models or folds hold 90 % of
+    another."""
     mape_percent: Number | None = None
     """Mean of |estimate / measured − 1| over these rows."""
     in_sample_mape_percent: Number | None = None
@@ -60,7 +61,7 @@ class FamilyFit(Record):
     link: Link | None = None
     """The figures of the link, for collectives; None where they are those of the tier that is priced."""
     own_bytes: Index = 0
-    """Up to so many bytes the engine reduces itself, for collectives."""
+    """Below so many bytes the engine reduces itself, for collectives."""
     ranges: dict[Text, tuple[Count, Count]]
     """Dimension to the smallest and largest that was observed."""
     datatypes: tuple[Text, ...]

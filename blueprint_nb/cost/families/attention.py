@@ -1,11 +1,12 @@
 """What the forms of attention decode and prefill share: waves of CTAs, the L2 cache, tiles by head size, the floor.
 
-    load(x) = CTAs of the fullest unit, in CTAs that run alone; two at once take `pair_ratio` as long as one
+    load(x) = CTAs of the fullest unit, in CTAs that run alone; two at once take `pair_ratio` as long as one; mixed with
+              max(x · pair_ratio / 2, 1) by `wave_smoothness`
     h       = 1 / (1 + (bytes / (share · L2))^steepness),  the fraction that the cache serves
     bytes take  bytes / bandwidth · [(1 − h) / f + h / (f · gain)]
 
 A profiler repeats its call, so that what fits in the cache is found there; a model's next layer finds its KV in the
-memory. Forms are told so by `cold_cache`, which makes h nought.
+memory. `cold_cache` says how long that takes: it makes h nought.
 """
 
 from __future__ import annotations

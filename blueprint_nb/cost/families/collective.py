@@ -7,7 +7,7 @@
 The bus factor is what crosses a device's links for each byte of the message: 2(n − 1)/n for an all-reduce, (n − 1)/n
 for an all-gather or a reduce-scatter, 1 from point to point. Protocols are those of NCCL: low-latency, low-latency-128,
 simple, and simple over all channels or in the switch. A serving engine may reduce small messages itself; then the first
-two are its own up to a size and NCCL's last two follow, never below what its own took there. Source: `PERFORMANCE.md`
+two are its own below a size and NCCL's last two follow, never below what its own took there. Source: `PERFORMANCE.md`
 of nccl-tests, NCCL's documentation of NCCL_PROTO. Left out: groups that cross tiers, other traffic.
 """
 
@@ -65,7 +65,7 @@ class _Prepared:
 
 
 class Collective(Family):
-    """One kind of collective over one kind of link; up to `own_bytes` by the engine. Raises `UnknownNameError`."""
+    """One kind of collective over one kind of link; below `own_bytes` by the engine. Raises `UnknownNameError`."""
 
     dimensions = ("message_bytes", "ranks")
     size = "message_bytes"

@@ -2,14 +2,16 @@
 
 A library picks a tile and a split of k; the form takes the fastest of a list:
 
-    CTAs   = ⌈m/bm⌉ · ⌈n/bn⌉ · s,  waves of them over the compute units
-    time   = floor + min over (tile, s) of (compute³ + memory³ + L2³)^⅓ + [s > 1] · reduction
-    compute = waves · (tile's operations / (its unit's peak · efficiency of the tile's class) + wave) + prologue
-    memory = bytes / (bandwidth · min(1, CTAs / CTAs that saturate it)),  partial sums of a split included
-    L2     = every CTA's operands through the cache
+    CTAs    = ⌈m/bm⌉ · ⌈n/bn⌉ · s,  w = CTAs / compute units,  waves = (1 − smooth) · ⌈w⌉ + smooth · max(w, 1)
+    time    = floor + min over (tile, s) of (compute³ + memory³ + L2³)^⅓ + [s > 1] · reduction
+    compute = waves · (2 · bm · bn · (share + pipeline) / (its unit's peak · efficiency of the tile's class) · slow
+              + wave) + prologue,  share = ⌈k/s⌉ in steps of 32, at least 64 where s > 1
+    memory  = (operands, results and the partial sums of a split) / (bandwidth · fraction · min(1, w / saturation))
+    L2      = CTAs · (bm + bn) · share · element / (bandwidth · ratio · min(1, w))
 
-The memory term is kept from falling where one more row of tiles would pull the same weights faster: a tile row more
-never makes a GEMM quicker. Source: wave quantisation and split-k as in NVIDIA's "Matrix multiplication background
+`slow` is 1 up to m = 512 and grows with each of two doublings from there, as clocks sink under load. The memory term is
+kept from falling where one more row of tiles would pull the same weights faster: a tile row more never makes a GEMM
+quicker. Source: wave quantisation and split-k as in NVIDIA's "Matrix multiplication background
 user's guide" and the CUTLASS documentation. Left out: cluster launches, stream-k, the choice a library really makes.
 """
 
