@@ -39,6 +39,9 @@ _NETWORK_ROW_SHARE: Final = 0.8
 _BAND: Final = 4
 """Batches next to each other that are held out together."""
 
+_STEADY_BYTES: Final = 2 * 10**6
+"""All-reduces of less scatter by a factor of ten on one machine, as if ranks had started apart."""
+
 _COLLECTIVES: Final = ("all_reduce", "point_to_point")
 
 
@@ -99,7 +102,8 @@ def _collectives(observations: pl.DataFrame) -> list[Study]:
     """Inside one box, where all ranks are in it; from one box to another where each rank is alone in its own."""
     import polars as pl
 
-    inside = observations.filter(pl.col("ranks") == pl.col("devices_per_node"))
+    steady = (pl.col("family") != "all_reduce") | (pl.col("message_bytes") >= _STEADY_BYTES)
+    inside = observations.filter((pl.col("ranks") == pl.col("devices_per_node")) & steady)
     across = observations.filter((pl.col("devices_per_node") == 1) & (pl.col("family") == "point_to_point"))
     studies = []
     for kind in _COLLECTIVES:
