@@ -55,9 +55,6 @@ _ACROSS: Final = ", across boxes"
 _GENERATIONS: Final[tuple[tuple[str, ...], ...]] = (("A100", "A40"), ("L40S", "H100", "H200"), ("B200",))
 """By year: Ampere; Ada and Hopper; Blackwell."""
 
-_STEADY_BYTES: Final = 2**21
-"""Vidur's all-reduces of less than this scatter by a factor of ten on one machine: nothing of another follows."""
-
 _ROWS: Final = 500
 """Of each sample that a fit sees."""
 
@@ -241,16 +238,11 @@ def _judged(form: Family, table: _Table, values: Mapping[str, float], number: in
 def _tables(study: Study, form: Family) -> list[_Table]:
     tables = []
     for target in names(study.rows, "target"):
-        rows = _steady(of(study.rows, "target", target))
+        rows = of(study.rows, "target", target)
         over = Collective(form.name, study.link) if study.link else form
         gpu = _gpu(study, target)
         tables += [_Table(gpu, sample, rows) for sample in samples_of(rows, form, _always(over))]
     return tables
-
-
-def _steady(rows: pl.DataFrame) -> pl.DataFrame:
-    scatters = (rows["source"] == "vidur") & (rows["family"] == "all_reduce") & (rows["message_bytes"] < _STEADY_BYTES)
-    return rows.filter(~scatters.fill_null(False))
 
 
 def _always(form: Family) -> FormOf:

@@ -98,11 +98,14 @@ def test_collectives_are_of_the_tier_that_reaches_the_box():
 
 
 def test_vidurs_network_inside_a_box_is_apart_from_that_across():
-    message = {"message_bytes": [2**20, 2**21, 2**22], "ranks": [2, 2, 4], "devices_per_node": [2, 1, 2]}
+    sizes = [2**20, 2**21, 2**22, 2**23]
+    message = {"message_bytes": sizes, "ranks": [2, 2, 4, 2], "devices_per_node": [2, 1, 2, 2]}
     both = [rows("vidur", "a100_dgx", kind, **message) for kind in ("all_reduce", "point_to_point")]
     found = by_key(vidur_studies(pl.concat(both)))
     assert sorted(found) == ["all_reduce@NVLink 3", "point_to_point@HDR InfiniBand", "point_to_point@NVLink 3"]
-    assert found["all_reduce@NVLink 3"].rows["message_bytes"].to_list() == [2**20]
+    # The small one scatters, the others cross boxes.
+    assert found["all_reduce@NVLink 3"].rows["message_bytes"].to_list() == [2**23]
+    assert found["point_to_point@NVLink 3"].rows["message_bytes"].to_list() == [2**20, 2**23]
     assert found["point_to_point@HDR InfiniBand"].rows["message_bytes"].to_list() == [2**21]
 
 
