@@ -8,6 +8,7 @@ calibration prices it by its figures. Before any mode stands what a user stacks:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from ..catalog import POOLED, load_calibration
@@ -15,7 +16,6 @@ from ..cost import (
     AnalyticalProvider,
     AssertedProvider,
     CalibratedProvider,
-    CalibrationSet,
     CostProvider,
     CostResolver,
     WithHostOverhead,
@@ -81,30 +81,33 @@ def provider_of(
     provider that is not at hand, `UnsupportedError` for the host where nothing prices it.
     """
     before = [[one.at_hand() for one in equals] for _, equals in groupby(stacked, key=lambda one: one.method)]
-    sets = _sets(system, calibration) if mode == "calibrated" else []
-    last: list[CostProvider] = [_calibrated(one, sets) for one in sets] or [AnalyticalProvider(mode)]
-    devices = CostResolver([*before, *last]) if before or sets else last[0]
+    calibrated = _calibrated(system, calibration) if mode == "calibrated" else ()
+    last: Sequence[CostProvider] = calibrated or [AnalyticalProvider(mode)]
+    devices = CostResolver([*before, *last]) if before or calibrated else last[0]
     if not host_overhead:
         return devices
-    return WithHostOverhead(devices, _host_of(system, sets or _sets(system, ""), stacked))
+    return WithHostOverhead(devices, _host_of(system, calibrated or _calibrated(system, ""), stacked))
 
 
-def _sets(system: SystemProfile, calibration: str) -> list[CalibrationSet]:
-    """All that price `system`, the named one first."""
+@lru_cache(maxsize=32)
+def _calibrated(system: SystemProfile, calibration: str) -> tuple[CalibratedProvider, ...]:
+    """A provider for each set that prices `system`, that of the named one first.
+
+    Each takes the figures of the first set that has some where its own has none.
+    """
     others = (name for name in calibrations_of(system) if name != calibration)
-    return [load_calibration(name, system) for name in (*filter(None, [calibration]), *others)]
+    sets = [load_calibration(name, system) for name in (*filter(None, [calibration]), *others)]
+    machine = next((one.machine for one in sets if one.machine is not None), None)
+    return tuple(CalibratedProvider(one, machine) for one in sets)
 
 
-def _calibrated(one: CalibrationSet, sets: Sequence[CalibrationSet]) -> CalibratedProvider:
-    """A set's provider, which takes the figures of the first set that has some where it has none."""
-    return CalibratedProvider(one, next((other.machine for other in sets if other.machine is not None), None))
-
-
-def _host_of(system: SystemProfile, sets: Sequence[CalibrationSet], stacked: Sequence[Stacked]) -> CostResolver:
+def _host_of(
+    system: SystemProfile, calibrated: Sequence[CalibratedProvider], stacked: Sequence[Stacked]
+) -> CostResolver:
     """Who prices the host: whoever asserts it, then the first set that has parameters for it."""
     providers = [one.at_hand() for one in stacked]
     asserted = [one for one in providers if isinstance(one, AssertedProvider) and one.asserts_host]
-    fitted = [_calibrated(one, sets) for one in sets if "host" in one.families]
+    fitted = [one for one in calibrated if "host" in one.calibration.families]
     if not asserted and not fitted:
         raise UnsupportedError(
             "host_overhead",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -22,21 +23,25 @@ from .analytical import carrying_tier
 from .bands import Band
 from .block import ComponentCost, CostBlock
 from .calibration import CalibrationSet, FamilyFit
-from .claims import merged
+from .claims import covers_all, merged
 from .cold_cache import reaching_memory
 from .evaluation import kernel_times
-from .expected_error import doublings_outside, expected_band, outside_dimensions
+from .expected_error import Spread, doublings_outside, outside_dimensions, spread_of
 from .families import AttentionDecode, Family, Link, Machine, form_of, link_of, machine_of
 from .kernels import Kernel, kernels_of
 from .origin import Origin
 from .peak_floor import seconds_at_peak
 from .provider import Claim, CostProvider
+from .remembered import Remembered, shape_key
 
 _BORROWED: Final = {"layer_norm": "rms_norm", "activation": "add"}
 """Family to the one whose parameters it takes where it has none: it moves the bytes of a row in the same way."""
 
 _APPENDED: Final = "kv_save"
 """Sources time attention with the KV of the new tokens being written to the cache, and no kernel that does it alone."""
+
+_LATEST: Final = Remembered()
+"""What all providers worked out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,9 @@ class _Fitted:
     kernel: Kernel
     family: Family
     fit: FamilyFit
+    key: str
+    """Of the fit, among the families of the set."""
+    link: Link | None
     borrowed_from: str
 
 
@@ -64,7 +72,7 @@ class CalibratedProvider(CostProvider):
         """Seconds of every component. Raises `UnsupportedError`, naming the family that the set lacks."""
         costs = []
         for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None or not np.all(claim.covers):
+            if claim is None or not covers_all(claim):
                 raise UnsupportedError(
                     component.component,
                     got=component.primitive,
@@ -107,7 +115,7 @@ class CalibratedProvider(CostProvider):
             fitted = self._fitted(kernel, component, activity, system, network)
             if fitted is not None:
                 machine = self._machine(fitted.fit, system, activity.datatype)
-                found = _quicker(found, Claim(self._priced(fitted, machine, activity.datatype), kernel.covers))
+                found = _quicker(found, Claim(self._cost(fitted, machine, activity.datatype), kernel.covers))
         return found
 
     def _fitted(
@@ -120,26 +128,27 @@ class CalibratedProvider(CostProvider):
     ) -> _Fitted | None:
         tier = None if component.collective is None else carrying_tier(component, system, network)
         keys = [kernel.family] if tier is None else [f"{kernel.family}@{tier.name}", kernel.family]
-        found = self._fit(keys, activity.datatype)
+        key = self._key(keys, activity.datatype)
         borrowed_from = ""
-        if found is None and kernel.family in _BORROWED:
+        if key is None and kernel.family in _BORROWED:
             borrowed_from = _BORROWED[kernel.family]
-            found = self._fit([borrowed_from], activity.datatype)
-        if found is None:
+            key = self._key([borrowed_from], activity.datatype)
+        if key is None:
             return None
+        found = self.calibration.families[key]
         link: Link | None = None if tier is None else found.link or link_of(tier)
         form = form_of(kernel.family, kernel=found.kernel, link=link, own_bytes=found.own_bytes)
-        return _Fitted(kernel, form, found, borrowed_from)
+        return _Fitted(kernel, form, found, key, link, borrowed_from)
 
-    def _fit(self, keys: list[str], datatype: str) -> FamilyFit | None:
-        """The first that is there: of the datatype itself, or of one whose elements are as long.
+    def _key(self, keys: list[str], datatype: str) -> str | None:
+        """The first family that is there: of the datatype itself, or of one whose elements are as long.
 
         A set for any device takes what it has, and says that the datatype is outside its range.
         """
         families = self.calibration.families
-        exact = next((families[f"{key}:{datatype}"] for key in keys if f"{key}:{datatype}" in families), None)
-        found = exact or next((families[key] for key in keys if key in families), None)
-        if found is None or exact or not self.calibration.systems or _is_observed(found, datatype):
+        exact = next((f"{key}:{datatype}" for key in keys if f"{key}:{datatype}" in families), None)
+        found = exact or next((key for key in keys if key in families), None)
+        if found is None or exact or not self.calibration.systems or _is_observed(families[found], datatype):
             return found
         return None
 
@@ -149,19 +158,42 @@ class CalibratedProvider(CostProvider):
         of_length = (one for one in known if one is not None and one.element_bytes == element_bytes(datatype))
         return next(of_length, None) or machine_of(system, datatype)
 
+    @cached_property
+    def _spreads(self) -> dict[str, Spread | None]:
+        """Of all families, by their keys."""
+        return {key: spread_of(fit) for key, fit in self.calibration.families.items()}
+
+    def _cost(self, fitted: _Fitted, machine: Machine, datatype: str) -> ComponentCost:
+        """As priced before, where everything that decides it is the same."""
+        kernel = fitted.kernel
+        shape = shape_key(kernel.shape)
+        if shape is None:
+            return self._priced(fitted, machine, datatype)
+        key = (self.calibration.digest, fitted.key, kernel.family, fitted.link, machine, datatype, shape)
+        found = _LATEST.get(key)
+        if found is None:
+            found = self._priced(fitted, machine, datatype)
+            _LATEST.keep(key, found)
+        return found
+
     def _priced(self, fitted: _Fitted, machine: Machine, datatype: str) -> ComponentCost:
         kernel, fit, family = fitted.kernel, fitted.fit, fitted.family
         time = kernel_times(family, kernel.shape, machine, fit.values)
         by_bound = _by_bound(family, time.terms)
-        doublings = doublings_outside(fit, kernel.shape) + (0.0 if _is_observed(fit, datatype) else 1.0)
+        is_observed = _is_observed(fit, datatype)
+        origin_index, outside = outside_dimensions(fit, kernel.shape)
+        doublings = doublings_outside(fit, kernel.shape) if any(outside) else 0.0
         seconds, terms = time.seconds, time.terms
         peak = seconds_at_peak(kernel.family, kernel.shape, machine)
-        if peak is not None and np.any(seconds < peak):
+        if peak is not None and (seconds < peak).any():
             seconds, terms = np.maximum(seconds, peak), {**terms, "peak": np.broadcast_to(peak, np.shape(seconds))}
-        band = expected_band(fit, kernel.shape[family.size], seconds, doublings, borrowed=bool(fitted.borrowed_from))
-        if band is not None and isinstance(family, AttentionDecode):
-            band = reaching_memory(band, kernel, fit, machine)
-        origin_index, origins = self._origins(fitted, datatype)
+        band: Band | None = None
+        if (spread := self._spreads[fitted.key]) is not None:
+            doublings = doublings + (0.0 if is_observed else 1.0)
+            size = kernel.shape[family.size]
+            band = spread.band(size, seconds, doublings, borrowed=bool(fitted.borrowed_from))
+            if isinstance(family, AttentionDecode):
+                band = reaching_memory(band, kernel, fit, machine)
         return ComponentCost(
             compute_seconds=by_bound["compute"],
             memory_seconds=by_bound["memory"],
@@ -172,19 +204,18 @@ class CalibratedProvider(CostProvider):
             band=band,
             family=kernel.family,
             correlation=fit.correlation,
-            origins=origins,
+            origins=self._origins(fitted, outside, () if is_observed else (datatype,)),
             origin_index=origin_index,
         )
 
-    def _origins(self, fitted: _Fitted, datatype: str) -> tuple[Any, tuple[Origin, ...]]:
-        """Which origin each point has, and all of them: within the range that was observed, and outside it."""
-        fit = fitted.fit
+    def _origins(
+        self, fitted: _Fitted, outside: tuple[tuple[str, ...], ...], unseen: tuple[str, ...]
+    ) -> tuple[Origin, ...]:
+        """One for each combination of dimensions `outside` the range that was observed; a datatype `unseen` is, too."""
         borrowed = f"borrowed from {fitted.borrowed_from}, " if fitted.borrowed_from else ""
-        index, dimensions = outside_dimensions(fit, fitted.kernel.shape)
-        unseen = () if _is_observed(fit, datatype) else (datatype,)
-        beyond = [", ".join((*names, *unseen)) for names in dimensions]
+        beyond = [", ".join((*names, *unseen)) for names in outside]
         matches = (f"{borrowed}outside range: {names}" if names else f"{borrowed}in range" for names in beyond)
-        return index, tuple(self._origin(match, fit.in_sample.rows) for match in matches)
+        return tuple(self._origin(match, fitted.fit.in_sample.rows) for match in matches)
 
     def _origin(self, match: str, samples: int) -> Origin:
         return Origin(self.name, self.calibration.revision, "calibrated", match, samples=samples)

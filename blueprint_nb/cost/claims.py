@@ -17,11 +17,18 @@ _SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seco
 
 def merged(first: Claim | None, second: Claim) -> Claim:
     """The first where it covers a point, the second elsewhere; untouched where one of them alone counts."""
-    if first is None or not np.any(first.covers):
+    if first is None:
         return second
-    if np.all(first.covers):
+    if covers_all(first):
         return first
+    if not np.any(first.covers):
+        return second
     return Claim(_joined(first.cost, second.cost, first.covers), np.logical_or(first.covers, second.covers))
+
+
+def covers_all(claim: Claim | None) -> bool:
+    """Whether it covers every point."""
+    return claim is not None and (claim.covers is True or bool(np.all(claim.covers)))
 
 
 def _joined(first: ComponentCost, second: ComponentCost, is_first: Any) -> ComponentCost:

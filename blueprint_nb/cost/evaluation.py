@@ -17,6 +17,9 @@ def kernel_times(family: Family, shape: Mapping[str, Any], machine: Machine, val
     """Times of all shapes: arrays of the shape that the dimensions broadcast to; `shape` gives ints or int64 arrays."""
     distinct, restored = distinct_shapes({name: shape[name] for name in family.dimensions})
     rows = len(next(iter(distinct.values())))
+    if rows <= _ROWS:
+        time = family.kernel_time(family.prepare(distinct, machine), values)
+        return KernelTime(restored(time.seconds), {name: restored(term) for name, term in time.terms.items()})
     parts = []
     for first in range(0, rows, _ROWS):
         part = {name: column[first : first + _ROWS] for name, column in distinct.items()}
@@ -31,20 +34,20 @@ def distinct_shapes(shape: Mapping[str, Any]) -> tuple[dict[str, Any], Callable[
     Dimensions are ints or int64 arrays ≥ 0 that broadcast to one shape.
     """
     columns = {name: np.asarray(value, dtype=np.int64) for name, value in shape.items()}
-    points = np.broadcast_shapes(*(column.shape for column in columns.values()))
+    points = np.broadcast_shapes(*{column.shape for column in columns.values()})
     varying = [name for name, column in columns.items() if column.size > 1]
+    if not varying:
+        return {name: column.reshape(1) for name, column in columns.items()}, lambda result: result.reshape(points)
     flat = {name: np.broadcast_to(columns[name], points).reshape(-1) for name in varying}
     rows, restored = _distinct_rows(list(flat.values()), points)
     distinct = {name: flat[name][rows] for name in varying}
-    count = len(distinct[varying[0]]) if varying else 1
+    count = len(distinct[varying[0]])
     alike = {name: np.broadcast_to(column.reshape(-1)[:1], count) for name, column in columns.items()}
     return {**alike, **distinct}, restored
 
 
 def _distinct_rows(keys: list[Any], points: tuple[int, ...]) -> tuple[Any, Callable[[Any], Any]]:
     """Which rows to take, one of each combination of `keys` (arrays of shape (rows,)); and the way back to `points`."""
-    if not keys:
-        return slice(None), lambda result: result.reshape(points)
     combined = _one_key(keys)
     if (combined[1:] > combined[:-1]).all():
         return slice(None), lambda result: result.reshape(points)

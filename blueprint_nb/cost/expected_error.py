@@ -11,6 +11,7 @@ parameters that were fitted to another family, and at most 4. These factors are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -42,27 +43,58 @@ def outside_dimensions(fit: FamilyFit, shape: Mapping[str, Any]) -> tuple[Any, t
 
     An int64 array of the points' shape, and for each number in it the names; none within the range.
     """
-    code: Any = np.int64(0)
+    code: Any = 0
     for bit, (name, (lowest, highest)) in enumerate(fit.ranges.items()):
-        size = np.asarray(shape[name])
-        code = code + ((size < lowest) | (size > highest)) * np.int64(1 << bit)
-    codes, index = np.unique(code, return_inverse=True)
-    names = (tuple(name for bit, name in enumerate(fit.ranges) if one >> bit & 1) for one in codes.tolist())
-    return index.reshape(np.shape(code)), tuple(names)
+        size = shape[name]
+        code = code + ((size < lowest) | (size > highest)) * (1 << bit)
+    code = np.asarray(code, dtype=np.int64)
+    first = code.flat[0]
+    if (code == first).all():
+        # Points that are alike, one or many, need no sorting.
+        codes, index = [int(first)], np.zeros(code.shape, dtype=np.int64)
+    else:
+        found, index = np.unique(code, return_inverse=True)
+        codes, index = found.tolist(), index.reshape(code.shape)
+    return index, tuple(tuple(name for bit, name in enumerate(fit.ranges) if one >> bit & 1) for one in codes)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far a family's kernels lie from its estimates, by octaves of size: a fit's residuals, ready to be looked up.
+
+    Arrays of shape (octaves,), ascending from `first_octave`.
+    """
+
+    first_octave: int
+    below: Any
+    """(e^−q₅ − 1)."""
+    above: Any
+    """(e^q₉₅ − 1)."""
+
+    def band(self, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band:
+        """The band about `seconds` of shapes of a `size` (ints ≥ 1)."""
+        octaves = np.frexp(np.asarray(size, dtype=np.float64))[1] - 1
+        nearest = np.minimum(np.maximum(octaves - self.first_octave, 0), len(self.below) - 1)
+        widening = (1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
+        widening = np.minimum(widening, _WIDEST)
+        below, above = self.below[nearest], self.above[nearest]
+        return Band(seconds / (1.0 + below * widening), seconds * (1.0 + above * widening))
+
+
+def spread_of(fit: FamilyFit) -> Spread | None:
+    """Of a fit; None where nothing was held out."""
+    if not fit.residuals:
+        return None
+    residuals = sorted(fit.residuals, key=lambda one: one.octave)
+    low, high = _quantiles(residuals)
+    # A band holds its own estimate, whatever the residuals lean to.
+    return Spread(residuals[0].octave, np.expm1(np.maximum(-low, 0.0)), np.expm1(np.maximum(high, 0.0)))
 
 
 def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band | None:
     """The band about `seconds` of shapes of a `size` (ints ≥ 1); None where nothing was held out."""
-    if not fit.residuals:
-        return None
-    octaves = np.frexp(np.asarray(size, dtype=np.float64))[1] - 1
-    residuals = sorted(fit.residuals, key=lambda one: one.octave)
-    low, high = _quantiles(residuals)
-    nearest = np.clip(octaves - residuals[0].octave, 0, len(low) - 1)
-    widening = np.minimum((1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0), _WIDEST)
-    # A band holds its own estimate, whatever the residuals lean to.
-    below, above = np.expm1(np.maximum(-low, 0.0))[nearest], np.expm1(np.maximum(high, 0.0))[nearest]
-    return Band(seconds / (1.0 + below * widening), seconds * (1.0 + above * widening))
+    spread = spread_of(fit)
+    return None if spread is None else spread.band(size, seconds, doublings, borrowed=borrowed)
 
 
 def _quantiles(residuals: Sequence[OctaveResiduals]) -> tuple[Any, Any]:

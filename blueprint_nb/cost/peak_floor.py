@@ -16,15 +16,15 @@ from .families import Machine
 
 def seconds_at_peak(family: str, shape: Mapping[str, Any], machine: Machine) -> Any | None:
     """Of shapes as `kernels` gives them: float64 of the points' shape; None for a family that nothing bounds."""
+    if family not in ("gemm", "attention_decode"):
+        return None
     sizes = {name: np.asarray(value, dtype=np.float64) for name, value in shape.items()}
     if family == "gemm":
         weights = sizes["n"] * sizes["k"]
         operations = 2.0 * sizes["m"] * weights
         return np.maximum(operations / machine.matrix_flops, _read(weights, machine))
-    if family == "attention_decode":
-        width = sizes["kv_heads"] * sizes["head_size"]
-        return _read(2.0 * sizes["batch"] * sizes["context_tokens"] * width, machine)
-    return None
+    width = sizes["kv_heads"] * sizes["head_size"]
+    return _read(2.0 * sizes["batch"] * sizes["context_tokens"] * width, machine)
 
 
 def _read(elements: Any, machine: Machine) -> Any:

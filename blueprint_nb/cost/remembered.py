@@ -2,25 +2,29 @@
 
 A plan has the same kernel several times, a mapping table and a slider ask for the same ones again and again, and a form
 takes far longer over one shape than a look-up does. Bounded in number and in bytes, so that a long session stays small;
-a cost of very many points is not kept at all.
+a cost of very many points is not kept at all, since it would push out all others.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import fields
 from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 
-from .block import ComponentCost, arrays_of
+from .block import ComponentCost
 
 _MOST_POINTS: Final = 4096
 """Numbers in a shape that is still worth a look-up."""
 
 _ENTRY_BYTES: Final = 4096
-"""About what a key, a cost and its small arrays take beside their numbers."""
+"""About what a key, a cost and its arrays take beside their numbers."""
+
+_MOST_OF_ALL: Final = 8
+"""A cost that would take more than one part in so many of all bytes is not kept."""
 
 
 class Remembered:
@@ -37,7 +41,7 @@ class Remembered:
         return len(self._costs)
 
     @property
-    def bytes(self) -> int:
+    def held_bytes(self) -> int:
         """About what all entries take."""
         return self._bytes
 
@@ -51,23 +55,19 @@ class Remembered:
             return found[0]
 
     def keep(self, key: Hashable, cost: ComponentCost) -> None:
-        """Keeps `cost`, whose arrays nobody may write to from here on, and drops those not asked for longest."""
-        arrays = arrays_of(cost)
+        """Keeps `cost`, unless it is large, and drops those not asked for longest; its arrays become read-only."""
+        arrays = list(_arrays(cost))
         for values in arrays:
             values.setflags(write=False)
         size = _ENTRY_BYTES + sum(values.nbytes for values in arrays)
+        if size * _MOST_OF_ALL > self._most_bytes:
+            return
         with self._lock:
             self._drop(key)
             self._costs[key] = (cost, size)
             self._bytes += size
             while len(self._costs) > self._most_entries or self._bytes > self._most_bytes:
                 self._drop(next(iter(self._costs)))
-
-    def clear(self) -> None:
-        """Forgets all."""
-        with self._lock:
-            self._costs.clear()
-            self._bytes = 0
 
     def _drop(self, key: Hashable) -> None:
         _, size = self._costs.pop(key, (None, 0))
@@ -76,13 +76,20 @@ class Remembered:
 
 def shape_key(shape: Mapping[str, Any]) -> Hashable | None:
     """What tells shapes apart (ints or int64 arrays by dimension); None for those of too many points."""
-    sizes = [size if isinstance(size, int) else np.asarray(size, dtype=np.int64) for size in shape.values()]
-    if sum(size.size for size in sizes if not isinstance(size, int)) > _MOST_POINTS:
+    if sum(np.size(size) for size in shape.values()) > _MOST_POINTS:
         return None
-    return tuple(_number_key(size) for size in sizes)
+    return tuple((name, _size_key(size)) for name, size in shape.items())
 
 
-def _number_key(size: Any) -> Hashable:
-    if isinstance(size, int):
-        return size
-    return int(size) if size.ndim == 0 else (size.shape, size.tobytes())
+def _size_key(size: Any) -> Hashable:
+    if np.ndim(size) == 0:
+        return int(size)
+    column = np.asarray(size, dtype=np.int64)
+    return column.shape, column.tobytes()
+
+
+def _arrays(cost: ComponentCost) -> Iterator[Any]:
+    """All that a cost holds."""
+    own = (getattr(cost, one.name) for one in fields(cost))
+    band = () if cost.band is None else (cost.band.low_seconds, cost.band.high_seconds)
+    return (one for one in (*own, *cost.terms.values(), *band) if isinstance(one, np.ndarray))

@@ -19,7 +19,7 @@ from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 from .activity import Activity, ComponentActivity
 from .block import CostBlock
-from .claims import merged
+from .claims import covers_all, merged
 from .provider import Claim, CostProvider, require_provider
 
 
@@ -54,7 +54,7 @@ class CostResolver(CostProvider):
         """
         costs = []
         for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None or not np.all(claim.covers):
+            if claim is None or not covers_all(claim):
                 raise UnsupportedError(
                     component.component,
                     got=component.primitive,
@@ -73,7 +73,7 @@ class CostResolver(CostProvider):
         """
         found: list[Claim | None] = [None] * len(activity.components)
         for place in self._places:
-            open_places = [index for index, claim in enumerate(found) if claim is None or not np.all(claim.covers)]
+            open_places = [index for index, claim in enumerate(found) if not covers_all(claim)]
             if not open_places:
                 break
             asked = replace(activity, components=tuple(activity.components[index] for index in open_places))
