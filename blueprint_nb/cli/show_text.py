@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.providers import calibrations_of
+from ..analysis.providers import calibrations_of, default_mode
 from ..catalog import load_model, load_system
 from ..cost import has_calibration, modes_of
 from ..front_door import describe, kv_cache_bytes, list_models, list_systems
@@ -65,9 +65,11 @@ def systems_text() -> str:
         ]
     )
     with_curves = [name for name, modes in zip(rows["name"], rows["modes"], strict=True) if "system-evidence" in modes]
+    by_curves = [name for name in with_curves if default_mode(load_system(name)) == "system-evidence"]
     modes = (
-        "Every system takes the mode peak-only, and calibrated where calibrations are listed, the default first; "
-        f"system-evidence: {', '.join(with_curves)}."
+        "Every system takes the mode peak-only, and calibrated with each calibration listed, the default one first; "
+        f"system-evidence: {', '.join(with_curves)}. "
+        f"The default mode is calibrated, but system-evidence of {', '.join(by_curves)}."
     )
     return f"{systems}\n\n{wrapped(modes)}"
 

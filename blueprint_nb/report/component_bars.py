@@ -26,18 +26,25 @@ def drawn_terms(steps: Sequence[Step]) -> list[str]:
     return [term for term in TERM_COLOURS if term != "floor" or has_floor]
 
 
-def bar_rows(estimate: Estimate, step: Step, number: int, scale: float) -> Table:
-    """A row for each component of `step`, the `number`th that is drawn, in units of `scale` seconds."""
+def bar_rows(estimate: Estimate, step: Step, number: int, scale: float, has_share: bool = True) -> Table:
+    """A row for each component of `step`, the `number`th that is drawn, in units of `scale` seconds.
+
+    Its label has the share where `has_share`.
+    """
     portable = estimate.prefill_plan if step.phase == "prefill" else estimate.decode_plan(step.context_tokens)
     plan = estimate.bound_plan(portable)
     return [
-        {"step": number, **_row(estimate, step, activity, cost, scale), **_formulas(plan, activity.component)}
+        {
+            "step": number,
+            **_row(estimate, step, activity, cost, scale, has_share),
+            **_formulas(plan, activity.component),
+        }
         for activity, cost in step.costs.priced
     ]
 
 
 def _row(
-    estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float
+    estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, scale: float, has_share: bool
 ) -> dict[str, Any]:
     said = component_row(estimate, step, activity, cost)
     terms = {term: float(getattr(cost, f"{term}_seconds")) * activity.executions for term in TERM_COLOURS}
@@ -47,7 +54,7 @@ def _row(
         "share": said.share,
         **({"band": said.band, "source": said.source, "how": said.explanation} if any_fitted(step.costs) else {}),
         "end": _rounded(cost.seconds * activity.executions / scale),
-        "label": f"{said.seconds} · {said.share} · {said.bound}",
+        "label": " · ".join([said.seconds, *([said.share] if has_share else []), said.bound]),
         "spoken": f"{said.component}: {said.seconds}, {said.share} of the step, {said.bound}-bound",
         "why": said.why if said.bound == "floor" else f"{said.bound}: {said.why}",
         **{f"{term}_seconds": format_seconds(seconds) for term, seconds in terms.items()},

@@ -20,11 +20,18 @@ from ..units import format_count, format_seconds, time_unit
 from .component_bars import QUANTITIES, bar_rows, drawn_terms
 from .component_names import component_name
 from .step_rows import NO_DECODE
-from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart, title
+from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart
+from .title_lines import title_lines
 
 _ROW_HEIGHT: Final = 24
 _LABEL_SPACE: Final = 1.45
+_LABEL_WIDTH: Final = 125
+"""Pixels of a label that stand right of the longest bar and left of the plot's end; some stand out of it."""
+_SHORT_LABEL_WIDTH: Final = 75
+_NARROW: Final = 300
+"""Pixels of a plot in which a label leaves the share out, which the bar's length shows, and the legend has two rows."""
 _NAME_WIDTH: Final = 150
+_TICK_SPACE: Final = 50
 _SLIDER_STEPS: Final = 10
 
 
@@ -36,7 +43,7 @@ def component_chart(estimate: Estimate, *, phase: str, width: int = 640) -> alt.
     layers = _layers(estimate, [step], width)
     context = format_count(step.context_tokens)
     name = f"Prefill of {context} tokens" if phase == "prefill" else f"Decode step at context {context}"
-    return finished(layers.properties(title=title(f"{name}: {format_seconds(step.seconds)}", _reading(estimate))))
+    return finished(layers.properties(title=_title(f"{name}: {format_seconds(step.seconds)}", estimate, width)))
 
 
 def component_slider_chart(estimate: Estimate, *, width: int = 640) -> alt.Chart | alt.LayerChart:
@@ -51,22 +58,29 @@ def component_slider_chart(estimate: Estimate, *, width: int = 640) -> alt.Chart
     )
     names = [f"Decode step at context {format_count(s.context_tokens)}: {format_seconds(s.seconds)}" for s in steps]
     layers = _layers(estimate, steps, width, only="datum.step == context_step")
-    heading = alt.TitleParams(alt.ExprRef(f"{names!r}[context_step]"), subtitle=[_reading(estimate)])
+    heading = _title(alt.ExprRef(f"{names!r}[context_step]"), estimate, width)
     return finished(layers.properties(title=heading).add_params(slider))
 
 
-def _reading(estimate: Estimate) -> str:
+def _title(text: str | alt.ExprRef, estimate: Estimate, width: int) -> alt.TitleParams:
+    """Begins above the names: the plot beside them can be too narrow for a title."""
+    return alt.TitleParams(text, subtitle=title_lines(_reading(estimate), width + _NAME_WIDTH), frame="bounds")
+
+
+def _reading(estimate: Estimate) -> list[str]:
+    what = "time of all executions"
     if any_fitted(estimate.prefill.costs):
-        return "time of all executions · first the floor (launches and waits), then the longest term; others are thin"
+        return [what, "first the floor (launches and waits)", "then the longest term; others are thin"]
     if estimate.inputs.system.processing_mode == "no_overlap":
-        return "time of all executions · compute and memory time add up"
-    return "time of all executions · compute and memory overlap: the longer counts, the shorter is the thin bar"
+        return [what, "compute and memory time add up"]
+    return [what, "compute and memory overlap: the longer counts, the shorter is the thin bar"]
 
 
 def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None = None) -> alt.LayerChart:
     longest = max(cost.seconds * a.executions for step in steps for a, cost in step.costs.priced)
     scale, unit = time_unit(longest)
-    rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale)]
+    has_room = width >= _NARROW
+    rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale, has_room)]
     base = alt.Chart(data(rows))
     base = base if only is None else base.transform_filter(only)
     order = [component_name(activity.component) for activity, _ in steps[0].costs.priced]
@@ -76,9 +90,12 @@ def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None 
         title=None,
         axis=alt.Axis(minExtent=_NAME_WIDTH, labelLimit=_NAME_WIDTH, ticks=False, domain=False),
     )
-    x_scale = alt.Scale(domain=[0, longest / scale * _LABEL_SPACE], nice=False)
+    x_scale = alt.Scale(domain=[0, longest / scale * _label_space(width)], nice=False)
+    axis = alt.Axis(title=f"time in the step ({unit})", tickCount=min(8, max(2, width // _TICK_SPACE)))
+    columns = alt.Undefined if has_room else 2
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square", columns=columns)
     terms = drawn_terms(steps)
-    layers = [_term_layer(base, term, terms, y, x_scale, f"time in the step ({unit})") for term in terms]
+    layers = [_term_layer(base, term, terms, y, x_scale, axis, legend) for term in terms]
     labels = base.mark_text(align="left", dx=6, aria=False).encode(y=y, x=alt.X("end:Q", scale=x_scale), text="label:N")
     return layered(
         [*layers, labels, _answering_layer(base, terms, y, any(any_fitted(step.costs) for step in steps))],
@@ -87,20 +104,28 @@ def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None 
     )
 
 
-def _term_layer(base: alt.Chart, term: str, terms: list[str], y: alt.Y, scale: alt.Scale, axis_title: str) -> alt.Chart:
+def _label_space(width: int) -> float:
+    """How long the axis is, where the longest bar is 1."""
+    label = _SHORT_LABEL_WIDTH if width < _NARROW else _LABEL_WIDTH
+    return max(_LABEL_SPACE, width / max(1, width - label))
+
+
+def _term_layer(
+    base: alt.Chart, term: str, terms: list[str], y: alt.Y, scale: alt.Scale, axis: alt.Axis, legend: alt.Legend
+) -> alt.Chart:
     chart: alt.Chart = (
         base.transform_filter(f"datum.{term}_to > datum.{term}_from")
         .transform_calculate(term=f"'{term}'")
         .mark_bar(stroke=INK, strokeWidth=0.5, aria=False)
         .encode(
             y=y,
-            x=alt.X(f"{term}_from:Q", scale=scale, axis=alt.Axis(title=axis_title, tickCount=8)),
+            x=alt.X(f"{term}_from:Q", scale=scale, axis=axis),
             x2=f"{term}_to:Q",
             size=alt.Size(f"{term}_size:Q", scale=None),
             color=alt.Color(
                 "term:N",
                 scale=alt.Scale(domain=terms, range=[TERM_COLOURS[name] for name in terms]),
-                legend=alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square"),
+                legend=legend,
             ),
         )
     )

@@ -19,6 +19,7 @@ from .component_names import component_name
 from .context_axis import context_axis, is_early, is_wide
 from .step_rows import NO_DECODE
 from .theme import GHOST, GHOST_DASH, INK, TROUBLE, Table, data, finished, layered, message_chart, title
+from .title_lines import title_lines
 
 DROP_LABEL: Final = "efficiency step"
 _POINTS: Final = 500
@@ -27,6 +28,10 @@ _FEW: Final = 40
 _MOST_LABELLED: Final = 3
 _BAND_OPACITY: Final = 0.15
 _BAND_BAR: Final = 14
+_LABEL_APART: Final = 20
+"""Pixels from the middle of one line's label to that of another; half of it keeps a label off the other line."""
+_LABEL_ROOM: Final = 85
+"""Pixels right of the plot, which the labels of lines need, that a title may have too."""
 
 Domain = tuple[float, float]
 
@@ -63,10 +68,12 @@ def decode_latency_chart(
         "y": alt.Y("value:Q", **seconds_axis),
     }
     layers = _band_layers(_rows(estimate, scale), encodings["x"], alt.Y("low:Q", **seconds_axis))
+    lower = 0.0
     if ghost is not None:
-        layers += _line_layers(_rows(ghost, scale), encodings, GHOST, is_ghost=True)
+        lower = _lower(float(estimate.decode_seconds[-1] - ghost.decode_seconds[-1]) * height / (high - low))
+        layers += _line_layers(_rows(ghost, scale), encodings, GHOST, is_ghost=True, lower=-lower)
         layers += _drop_layers(_drop_rows(ghost, scale), encodings)
-    layers += _line_layers(_rows(estimate, scale), encodings, INK, is_ghost=False)
+    layers += _line_layers(_rows(estimate, scale), encodings, INK, is_ghost=False, lower=lower)
     if hover:
         layers += _hover_layers(_rows(estimate, scale), encodings, INK, width)
     layers += _drop_layers(_drop_rows(estimate, scale), encodings)
@@ -74,14 +81,23 @@ def decode_latency_chart(
         layers,
         width=width,
         height=height,
-        title=title("Decode step by visible context", _reading(estimate, unit)),
+        title=title("Decode step by visible context", *title_lines(_reading(estimate, unit), width + _LABEL_ROOM)),
     )
     return finished(chart.add_params(_zoom()) if zoom else chart)
 
 
-def _reading(estimate: Estimate, unit: str) -> str:
-    shaded = "" if estimate.decode_band is None else f" · shaded: {BAND_NAME}"
-    return f"{unit} a step of the whole batch · lower is better{shaded}"
+def _reading(estimate: Estimate, unit: str) -> list[str]:
+    shaded = [] if estimate.decode_band is None else [f"shaded: {BAND_NAME}"]
+    return [f"{unit} a step of the whole batch", "lower is better", *shaded]
+
+
+def _lower(above: float) -> float:
+    """Pixels by which the label of a line moves down, and that of the other up, so that none covers the other.
+
+    `above` is by how many pixels the line ends above the other.
+    """
+    missing = max(0.0, _LABEL_APART - abs(above)) / 2
+    return missing if above < 0 else -missing
 
 
 def _padded(estimates: list[Estimate]) -> Domain:
@@ -157,7 +173,10 @@ def _band_layers(rows: Table, x: alt.X, low: alt.Y) -> list[alt.Chart]:
     return [base.mark_area(line=False, color=INK, opacity=_BAND_OPACITY, clip=True)]
 
 
-def _line_layers(rows: Table, encodings: dict[str, Any], colour: str, *, is_ghost: bool) -> list[alt.Chart]:
+def _line_layers(
+    rows: Table, encodings: dict[str, Any], colour: str, *, is_ghost: bool, lower: float
+) -> list[alt.Chart]:
+    """A line and, `lower` pixels below its end, its label."""
     style: dict[str, Any] = {"color": colour, "strokeDash": GHOST_DASH if is_ghost else [1, 0]}
     base = alt.Chart(data(rows)).encode(**encodings)
     layers = [base.mark_line(strokeWidth=2 if is_ghost else 2.5, clip=True, **style)]
@@ -165,9 +184,7 @@ def _line_layers(rows: Table, encodings: dict[str, Any], colour: str, *, is_ghos
         layers.append(base.mark_point(filled=True, size=36, opacity=1, clip=True, color=colour))
     label = {**rows[-1], "label": f"pinned {rows[-1]['step']}" if is_ghost else rows[-1]["step"]}
     ends = alt.Chart(data([label])).encode(**encodings, text="label:N")
-    layers.append(
-        ends.mark_text(align="left", dx=7, dy=10 if is_ghost else 0, clip=False, fontWeight=400 if is_ghost else 600)
-    )
+    layers.append(ends.mark_text(align="left", dx=7, dy=lower, clip=False, fontWeight=400 if is_ghost else 600))
     return layers
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from blueprint_nb import Estimate, estimate
+from blueprint_nb.cost import MODES
 from blueprint_nb.report.component_table import component_table
-from blueprint_nb.report.error_rows import case_errors
+from blueprint_nb.report.error_rows import CaseErrors, ErrorRow, case_errors
 from blueprint_nb.units import format_seconds
 from blueprint_nb.validation import error_report
 
@@ -26,7 +27,7 @@ def seen(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def defaults_with(**request: int) -> Estimate:
     """What the engine makes of the explorer's start values, some of them changed."""
-    return estimate("llama-3.1-8b", "h100_80g_nvl8", prompt_tokens=1024, generated_tokens=128, **request)
+    return estimate("llama-3.1-8b", "h100_80g_sxm", prompt_tokens=1024, generated_tokens=128, **request)
 
 
 def assert_shows(view: dict[str, str], engine: Estimate) -> None:
@@ -62,26 +63,43 @@ def test_the_line_below_tp_is_visible_and_says_why(seen):
 
 
 def test_the_error_tab_says_that_nothing_was_measured_of_the_first_model(seen):
-    assert "No measured profile of llama-3.1-8b on h100_80g_nvl8 is at hand" in seen["measured"]["nothing"]
+    assert "No measured profile of llama-3.1-8b on h100_80g_sxm is at hand" in seen["measured"]["nothing"]
 
 
-def test_the_error_tab_shows_each_component_beside_its_measured_kernel(seen):
+@pytest.fixture(scope="module")
+def errors() -> CaseErrors:
+    """Of the case whose table is seen."""
     estimated = estimate("phi-2-dense-mha", "a100_80g", prompt_tokens=1024, generated_tokens=128)
-    errors = case_errors(error_report(estimated), "decode 1,025")
+    return case_errors(error_report(estimated), "decode 1,025")
+
+
+def measured_rows(errors: CaseErrors) -> list[ErrorRow]:
+    return [row for row in errors.rows if row.state == "matched"]
+
+
+def band_lines(row: ErrorRow) -> str:
+    """The band of the one mode that has them, and below it whether what was measured lies inside."""
+    (cell,) = (cell for cell in row.cells if cell.band)
+    return f"{cell.band}\n{'within' if cell.in_band else 'outside'}"
+
+
+def test_the_error_tab_shows_each_component_beside_its_measured_kernel_in_all_modes(seen, errors):
     rows = {row[0]: row[1:] for row in seen["measured"]["rows"]}
-    compared = [row for row in errors.rows if row.state == "matched"]
-    assert len(compared) == 8
-    for row in compared:
+    assert tuple(errors.modes) == MODES
+    assert len(measured_rows(errors)) == 8
+    for row in measured_rows(errors):
         assert rows[row.component] == [
             *(cell.estimate for cell in row.cells),
             row.reference,
             *(cell.error for cell in row.cells),
+            band_lines(row),
         ]
     assert "not covered: no row: attention.csv" in rows["Attention core"][-1]
 
 
-def test_each_error_has_its_bar_within_the_table_and_one_chart_below(seen):
-    assert seen["measured"]["bars"] == 2 * (8 + 1)
+def test_each_error_has_its_bar_within_the_table_and_one_chart_below(seen, errors):
+    with_subtotal = len(measured_rows(errors)) + 1
+    assert seen["measured"]["bars"] == len(MODES) * with_subtotal
     assert seen["measured"]["charts"] == 1
     assert seen["measured"]["overflow"] <= 0
 

@@ -35,8 +35,9 @@ def test_all_systems_are_listed_with_the_modes_and_calibrations_they_take(run: R
     for name, row in rows.items():
         assert row.endswith(f"  {', '.join((*bp.load_system(name).calibrations, 'pooled'))}")
     assert " ".join(modes.split()) == (
-        "Every system takes the mode peak-only, and calibrated where calibrations are listed, the default first; "
-        "system-evidence: a100_80g, h100_80g_nvl8."
+        "Every system takes the mode peak-only, and calibrated with each calibration listed, the default one first; "
+        "system-evidence: a100_80g, h100_80g_nvl8. "
+        "The default mode is calibrated, but system-evidence of a100_80g, h100_80g_nvl8."
     )
     assert longest_line(ran.output) <= 100
 

@@ -136,6 +136,59 @@ def test_a_pinned_estimate_is_a_dashed_line_with_its_name(estimate_of):
     assert any(part.get("strokeDash") == [5, 4] for part in parts(spec))
 
 
+def label_shifts(spec: dict[str, Any]) -> list[float]:
+    """Of the labels at the ends of lines, downwards in pixels; the pinned one first."""
+    return [part["dy"] for part in parts(spec) if part.get("type") == "text" and part.get("dx") == 7]
+
+
+def test_labels_of_lines_that_end_together_stand_apart_in_the_order_of_the_lines(estimate_of):
+    estimate, longer = estimate_of("default"), estimate_of("one_step")
+    near = bp.estimate("llama-3.1-8b", "h100_80g_nvl8", tensor_parallel=2, prompt_tokens=1200)
+    assert near.decode_seconds[-1] > estimate.decode_seconds[-1]
+    spec = spec_of(decode_latency_chart(estimate, pinned=near, y_domain=(0, 0.01)))
+    pinned, shown = label_shifts(spec)
+    assert pinned < 0 < shown
+    assert 0 < shown - pinned < 20
+    same = label_shifts(spec_of(decode_latency_chart(estimate, pinned=estimate)))
+    assert max(same) - min(same) == 20
+    apart = spec_of(decode_latency_chart(estimate, pinned=longer))
+    assert label_shifts(apart) == [0, 0]
+
+
+def test_a_line_alone_has_its_label_at_its_end(estimate_of):
+    assert label_shifts(spec_of(decode_latency_chart(estimate_of("default")))) == [0]
+
+
+@pytest.mark.parametrize("width", [170, 250, 400, 640])
+@pytest.mark.parametrize("case", ["default", "calibrated", "too_large"])
+def test_no_line_below_a_title_is_wider_than_its_chart(estimate_of, case, width):
+    decode = spec_of(decode_latency_chart(estimate_of(case), width=width))["title"]["subtitle"]
+    components = spec_of(component_chart(estimate_of(case), phase="prefill", width=width))["title"]
+    assert max(map(len, decode)) * 6 < width + 90
+    assert max(map(len, components["subtitle"])) * 6 < width + 150
+    assert components["frame"] == "bounds"
+
+
+def test_a_narrow_chart_says_the_same_in_more_lines(estimate_of):
+    narrow = spec_of(component_chart(estimate_of("calibrated"), phase="decode", width=170))["title"]["subtitle"]
+    wide = spec_of(component_chart(estimate_of("calibrated"), phase="decode"))["title"]["subtitle"]
+    assert len(narrow) > len(wide) == 1
+    assert " · ".join(narrow) == wide[0]
+
+
+def test_labels_of_bars_have_room_and_leave_the_share_out_where_there_is_little(estimate_of):
+    def drawn(width: int) -> tuple[str, float]:
+        spec = spec_of(component_chart(estimate_of("calibrated"), phase="decode", width=width))
+        longest = max(max(rows(spec), key=len), key=lambda bar: bar["end"])
+        (end,) = {part["x"]["scale"]["domain"][1] for part in parts(spec) if "scale" in part.get("x", {})}
+        return longest["label"], width * (1 - longest["end"] / end)
+
+    for width in (170, 250, 378, 640):
+        label, room = drawn(width)
+        assert (" % " in label) == (width >= 300)
+        assert room + 30 >= 6 * len(label)
+
+
 def test_a_given_domain_fixes_axis_and_unit(estimate_of):
     spec = spec_of(decode_latency_chart(estimate_of("default"), y_domain=(0.0, 5e-5)))
     assert "decode step (µs)" in axis_titles(spec)

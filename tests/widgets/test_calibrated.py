@@ -25,6 +25,11 @@ def calibrated() -> Explorer:
     return Explorer(system="h100_80g_sxm")
 
 
+@pytest.fixture
+def analytical() -> Explorer:
+    return Explorer(system="h100_80g_nvl8")
+
+
 def last_step_seconds(one) -> float:
     return float(one.decode_seconds[-1])
 
@@ -37,6 +42,8 @@ def test_a_measured_datasheet_opens_calibrated_by_its_own_parameters(calibrated)
 
 
 def test_calibrations_are_offered_in_the_mode_calibrated_alone(explorer):
+    assert explorer.panel.calibration.layout.visibility == "visible"
+    explorer.panel.mode.dropdown.value = "peak-only"
     assert explorer.panel.calibration.layout.visibility == "hidden"
     explorer.panel.mode.dropdown.value = "calibrated"
     assert explorer.panel.calibration.layout.visibility == "visible"
@@ -169,8 +176,8 @@ def test_each_component_has_its_band_its_source_and_its_explanation_under_the_po
         assert ' title="' in row
 
 
-def test_a_mode_without_bands_has_no_column_for_them(explorer):
-    head, rows = head_and_rows(explorer.result.table.value)
+def test_a_mode_without_bands_has_no_column_for_them(analytical):
+    head, rows = head_and_rows(analytical.result.table.value)
     assert "band" not in head
     assert "source" not in head
     assert not any(" title=" in row for row in rows)
@@ -183,12 +190,12 @@ def test_the_verdict_and_the_footer_say_whose_figures_these_are_and_what_a_band_
     assert "nine of ten kernels kept out of the fit lie in their 90 % band" in calibrated.footer.value
 
 
-def test_the_line_of_decode_steps_has_its_band_behind_it(calibrated, explorer):
+def test_the_line_of_decode_steps_has_its_band_behind_it(calibrated, analytical):
     def shown(one):
         return "area" in str(one.result.chart_box.children[0].spec)
 
     assert shown(calibrated)
-    assert not shown(explorer)
+    assert not shown(analytical)
 
 
 def test_the_axis_has_room_for_the_band(calibrated):

@@ -102,7 +102,7 @@ def test_a_chosen_case_stays_while_other_things_move(explorer):
 def test_a_model_that_nothing_was_measured_of_gets_a_sentence_and_a_way_on():
     explorer = Explorer(tab="Error")
     said = view_of(explorer).table.value
-    assert "No measured profile of llama-3.1-8b on h100_80g_nvl8 is at hand" in said
+    assert "No measured profile of llama-3.1-8b on h100_80g_sxm is at hand" in said
     assert "Explorer(baselines=[…]) takes profiles of your own" in said
     assert "<table" not in said
     explorer.panel.system.dropdown.value = "a100_80g"

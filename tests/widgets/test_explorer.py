@@ -20,9 +20,11 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 def test_it_opens_on_llama_3_1_8b_and_fits(explorer):
     assert explorer.state.model.name == "llama-3.1-8b"
-    assert explorer.state.mode == "system-evidence"
+    assert explorer.state.system.name == "h100_80g_sxm"
+    assert explorer.state.mode == "calibrated"
     assert ">Fits<" in explorer.verdict.value
-    assert "15.2 of 80.0 GiB" in explorer.verdict.value
+    assert "15.2 of 72.0 GiB" in explorer.verdict.value
+    assert "90 % between" in explorer.verdict.value
     assert "tokens/s on 1 device" in explorer.verdict.value
 
 
@@ -81,7 +83,7 @@ def test_illegal_tp_is_never_offered_and_the_line_below_says_why(explorer):
     assert [value for _, value in tensor_parallel.slider.options] == [1, 2, 4, 8]
     text = html.unescape(tensor_parallel.hint.value)
     assert "3, 5–7: must divide the 32 attention heads" in text
-    assert "9–32: must be at most 8, the ranks that network tier 0 (in the box) of h100_80g_nvl8 reaches" in text
+    assert "9–32: must be at most 8, the ranks that network tier 0 (NVLink 4) of h100_80g_sxm reaches" in text
 
 
 def test_a_context_beyond_the_sequence_length_is_held_and_explained(explorer):
@@ -311,7 +313,7 @@ def test_a_pin_stays_as_a_ghost_and_says_what_changed(explorer):
     assert explorer.pin.description == "Unpin"
     explorer.panel.tensor_parallel.slider.value = 4
     assert "pinned" in str(explorer.result.chart_box.children[0].spec)
-    assert "Pinned: llama-3.1-8b on h100_80g_nvl8, TP 1 × PP 1" in explorer.pin.line.value
+    assert "Pinned: llama-3.1-8b on h100_80g_sxm, TP 1 × PP 1" in explorer.pin.line.value
     assert "times as fast" in explorer.pin.line.value
 
 
@@ -329,7 +331,7 @@ def test_charts_are_drawn_for_the_width_there_is(explorer):
 
 
 def test_a_mode_that_one_system_can_not_give_comes_back_with_the_next():
-    explorer = Explorer(mode="system-evidence")
+    explorer = Explorer(system="a100_80g", mode="system-evidence")
     explorer._moved("system", "h200_141g_sxm")
     assert explorer.state.mode == "calibrated"
     assert "set to calibrated, system-evidence is not possible here" in explorer.panel.mode.hint.value

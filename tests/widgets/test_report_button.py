@@ -11,7 +11,7 @@ from blueprint_nb.errors import OutputError
 def test_the_report_is_written_next_to_the_notebook_and_linked(explorer, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     explorer.report.click()
-    name = "report-llama-3.1-8b-h100_80g_nvl8-tp1-pp1-b1-1024+128.html"
+    name = "report-llama-3.1-8b-h100_80g_sxm-tp1-pp1-b1-1024+128.html"
     assert (tmp_path / name).read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
     shown = explorer.report.line.outputs[0]["data"]
     assert f'href="{name}"' in shown["text/html"]
@@ -40,4 +40,4 @@ def test_a_hostile_name_makes_a_harmless_file_name(explorer):
 
     named = Named()
     named.inputs = inputs
-    assert file_name(named) == "report-etc-b-h100_80g_nvl8-tp1-pp1-b1-1024+128.html"
+    assert file_name(named) == "report-etc-b-h100_80g_sxm-tp1-pp1-b1-1024+128.html"

@@ -8,7 +8,7 @@ from blueprint_nb.report.charts import component_chart
 from .component_rows import components_html
 from .drawing import Drawing, Look, Tab
 
-_AROUND = 190
+_AROUND = 198
 
 
 class ComponentsTab(Tab):

@@ -14,7 +14,7 @@ CHART_HEIGHT = 285
 DEFAULT_WIDTH = 860
 """Pixels for a whole chart with its axes and labels, until a browser says what there is."""
 
-_LEAST_PLOT_WIDTH = 240
+_LEAST_PLOT_WIDTH = 170
 
 
 @dataclass(frozen=True, slots=True)

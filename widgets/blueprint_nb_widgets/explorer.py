@@ -47,7 +47,7 @@ class Explorer(ipywidgets.VBox):
         self,
         *,
         model: str | Path | TransformerModelSpec = "llama-3.1-8b",
-        system: str | Path | SystemProfile = "h100_80g_nvl8",
+        system: str | Path | SystemProfile = "h100_80g_sxm",
         tensor_parallel: int = 1,
         pipeline_parallel: int = 1,
         batch_size: int = 1,
