@@ -1,8 +1,8 @@
 """Samples from the observation table: one row a shape, on the machine that the source's device is.
 
-Duplicate shapes become one row of their median, so that a shape that was timed more often does not count more. Rows of
-one component of the source are one group; where a source has one component alone, attention is grouped by octave of
-batch and head size, collectives by ranks.
+Duplicate shapes become one row of their median, so that a shape that was timed more often does not count more in a
+fit; errors are told of each row. Rows of one component of the source are one group; where a source has one component
+alone, attention is grouped by octave of batch and head size, collectives by ranks.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Each source's table of a GPU is a sample of its own, with the figures of its own device and link, and all have the same
 say; rows of two sources are never taken for measurements of one thing. Residuals are those of GPUs that were left out,
 so a band says what an unseen GPU may bring. Of attention, which has a kernel for each generation, the one form is taken
-that errs least on GPUs left out.
+that errs least on GPUs left out. Errors are told of one row a shape, at most 1,500 a table with octaves balanced, so
+that a table of 36,000 rows has no more say than one of 2,000.
 """
 
 from __future__ import annotations

@@ -110,8 +110,11 @@ def statements() -> list[str]:
         "component errs alike in all its executions.",
         "What it covers was counted on kernels kept out with one part of the first split, by the band of the other "
         f"parts. Where that was less than {CHANCE}, it was widened until it was not.",
-        "Outside the range that was observed a band is half as wide again for each doubling of a size, and twice as "
-        "wide for parameters that are borrowed from another family. Both factors are estimates.",
+        "Above the range that was observed a band is half as wide again for each doubling of a size, below it by an "
+        "eighth, and twice as wide for parameters that are borrowed from another family; never over four times. These "
+        "factors are estimates.",
+        "A profiler repeats its call, so that it finds a small KV cache on the chip; the band of attention decode "
+        "reaches up to the time with all of it in the memory.",
         "A band holds for kernel times one after the other. It leaves out what is named under Limits.",
     ]
 

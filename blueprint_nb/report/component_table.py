@@ -46,8 +46,8 @@ _WORTH_SAYING = 0.05
 _AS_ASKED = ("in range", "formula")
 """Matches that go without saying."""
 
-_ONE_BY_ONE = ("waves", "serial")
-"""Terms of the row-wise families that no operations or bytes explain."""
+_ONE_BY_ONE = {"waves": "rows in turn", "serial": "rows in turn", "elements": "elements, looked up one by one"}
+"""Terms of the row-wise families that no operations or bytes explain, and what they are spent on."""
 
 _PLACES = ("in ", "between ", "within ", "across ")
 
@@ -88,15 +88,18 @@ def _reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost
     """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks", "floor of 2.41 µs";
     both if both count.
     """
+    if not cost.seconds:
+        return "no time of its own"
     if bound == "floor":
         return f"floor of {format_seconds(cost.floor_seconds)}"
     if bound == "network":
         tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
         where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
         return f"{format_decimal(activity.message_bytes, 'B')} {where}, {format_count(activity.ranks)} ranks"
-    steps = next((cost.terms[name] for name in _ONE_BY_ONE if name in cost.terms), None)
-    if bound == "compute" and steps is not None:
-        return f"{format_seconds(steps)} of rows in turn"
+    steps = [name for name in _ONE_BY_ONE if name in cost.terms]
+    if bound == "compute" and steps:
+        longest = max(steps, key=lambda name: float(cost.terms[name]))
+        return f"{format_seconds(cost.terms[longest])} of {_ONE_BY_ONE[longest]}"
     traffic = activity.read_bytes + activity.write_bytes
     reasons = {
         "compute": _work(activity.operations, cost.compute_seconds, "FLOP"),

@@ -42,9 +42,21 @@ def test_a_calibrated_row_says_its_band_its_set_and_how_it_comes_about(estimate_
     for row, activity, cost in zip(rows, costs.activity.components, costs.costs, strict=True):
         assert row.band == band_text(cost.band, cost.seconds, activity.executions)
         assert row.source.partition(",")[0] in known
-        assert row.explanation
+        assert bool(row.explanation) == (cost.seconds > 0)
     qkv = next(row for row in rows if row.component == "QKV projection")
     assert re.fullmatch(r"[\d,]+ CTAs on 132 SMs: \d+ waves?, \d+ % full; \w+ \S+ µs; floor \S+ µs", qkv.explanation)
+
+
+def test_a_row_whose_time_is_within_anothers_says_so(estimate_of):
+    (saved,) = (row for row in component_table(estimate_of("calibrated"), "decode") if row.component == "KV save")
+    assert (saved.why, saved.seconds) == ("no time of its own", "0 ns")
+    assert saved.source.endswith(", within attention, whose measured calls append")
+
+
+def test_an_embedding_says_what_takes_longest():
+    estimate = bp.estimate("llama-3.1-8b", "a100_80g_pcie", batch_size=8, prompt_tokens=4096, generated_tokens=2)
+    (row,) = (row for row in component_table(estimate, "prefill") if row.component == "Embedding")
+    assert re.fullmatch(r"\S+ [mµ]s of elements, looked up one by one", row.why)
 
 
 def test_a_row_that_was_borrowed_or_asked_beyond_its_range_says_so():
