@@ -15,6 +15,7 @@ from .composition import adds_terms
 from .memory import MemoryReport
 from .memory_search import Fix, smallest_fix
 from .priced_by import calibrated_by
+from .unfelt import unfelt_in_words
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -35,7 +36,8 @@ class Verdict:
     fix: str
     """What to change; empty when it fits."""
     basis: str = ""
-    """The calibration that prices it, and what comes from other sets; empty in the analytical modes."""
+    """The calibration that prices it, what comes from other sets, and what of a what-if it does not feel; empty in the
+    analytical modes."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ def verdict_of(estimate: Estimate) -> Verdict:
         latency=_latency(estimate),
         bound=_bound(costs, estimate.inputs.system),
         throughput=_throughput(estimate),
-        basis=calibrated_by(calibration, costs) if (calibration := estimate.inputs.calibration) else "",
+        basis=_basis(estimate, costs),
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
     )
 
@@ -111,7 +113,7 @@ def _sure(bands: list[Band | None], scale: float) -> str:
 
 def _bound(costs: CostBlock, system: SystemProfile) -> str:
     """The term with most of the time: all terms of a component where they add up; else its floor, and for all the rest
-    of its time the largest other.
+    of its time the largest other. Nothing bounds what takes no time, as it was asserted to.
     """
     seconds = dict.fromkeys(BOUNDS, 0.0)
     for activity, cost in costs.priced:
@@ -123,6 +125,8 @@ def _bound(costs: CostBlock, system: SystemProfile) -> str:
         for name, own in terms.items():
             seconds[name] += own * activity.executions
     largest = max(seconds, key=lambda name: seconds[name])
+    if not seconds[largest]:
+        return "bound by nothing: every component takes 0 s"
     share = format_percent(seconds[largest] / sum(seconds.values()))
     if largest == "floor":
         return f"bound by launches and waits ({share} of the time)"
@@ -136,8 +140,18 @@ def _total(seconds: Any, costs: CostBlock) -> float:
 def _throughput(estimate: Estimate) -> str:
     mapping = estimate.inputs.mapping
     devices = f"{estimate.devices:,} device{'s' if estimate.devices > 1 else ''}"
+    if not estimate.model_execution_seconds:
+        return f"no rate, as it takes no time, on {devices}"
     replica = " per replica" if mapping.replicas > 1 else ""
     return f"{three_digits(estimate.tokens_per_second)} tokens/s{replica} on {devices}"
+
+
+def _basis(estimate: Estimate, costs: CostBlock) -> str:
+    inputs = estimate.inputs
+    if not inputs.calibration:
+        return ""
+    unfelt = unfelt_in_words(inputs.system, inputs.request.datatype)
+    return "; ".join(filter(None, [calibrated_by(inputs.calibration, costs), unfelt]))
 
 
 def _fix(estimate: Estimate, fix: Fix | None) -> str:

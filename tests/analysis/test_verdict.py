@@ -13,6 +13,8 @@ import blueprint_nb as bp
 from blueprint_nb.analysis.bands import band_at, band_text, between, rate_band_text
 from blueprint_nb.analysis.priced_by import calibrated_by, shares_of
 from blueprint_nb.analysis.step import step_of
+from blueprint_nb.analysis.unfelt import unfelt_overrides
+from blueprint_nb.catalog import load_system
 from blueprint_nb.cost import Activity, Band, ComponentActivity, ComponentCost, CostBlock, Origin
 from blueprint_nb.units import format_percent, three_digits
 
@@ -120,6 +122,106 @@ def test_a_calibration_that_prices_all_of_it_stands_alone() -> None:
 def test_what_is_no_calibration_is_named_as_it_is() -> None:
     costs = block(("gemm", "user-asserted:mine.csv", 1.0), ("add", "calibrated:vidur", 1.0))
     assert calibrated_by("vidur", costs) == "calibrated by vidur; from user-asserted:mine.csv: GEMM"
+
+
+WHAT_IFS = {
+    "compute_units": 264,
+    "l2_cache_mib": 40,
+    "processing_mode": "no_overlap",
+    "matrix.float16_tflop_per_s": 700,
+    "matrix.float8_tflop_per_s": 1500,
+    "matrix.efficiency": [{"at_least_gflop": 0, "fraction": 0.5}],
+    "vector.float16_tflop_per_s": 50,
+    "memory.capacity_gib": 70,
+    "memory.bandwidth_gb_per_s": 3000,
+    "memory.usable_fraction": 0.8,
+    "memory.efficiency": [{"at_least_mb": 0, "fraction": 0.5}],
+    "network.0.name": "PCIe 5 x16",
+    "network.0.bandwidth_gb_per_s": 400,
+    "network.0.peer_bandwidth_gb_per_s": 100,
+    "network.0.max_ranks": 2,
+    "network.0.efficiency_fraction": 0.5,
+    "network.0.latency_us": 50,
+    "network.0.collectives.all_reduce.message_multiple": 3,
+}
+"""Of a system: an override of each kind of figure."""
+
+UNFELT = {
+    "processing_mode",
+    "matrix.float8_tflop_per_s",
+    "matrix.efficiency",
+    "vector.float16_tflop_per_s",
+    "memory.efficiency",
+    "network.0.efficiency_fraction",
+    "network.0.latency_us",
+    "network.0.collectives.all_reduce.message_multiple",
+}
+
+
+def seconds_of(overrides: dict[str, object], **mapping: int) -> tuple[float, float]:
+    """Of prefill and decode on a what-if whose prices come from the pooled calibration, as those of all what-ifs."""
+    system = load_system(SYSTEM).with_overrides({"memory.capacity_gib": 79, **overrides})
+    estimate = bp.estimate("llama-3.1-8b", system, mode="calibrated", generated_tokens=2, **mapping)
+    return float(estimate.prefill_seconds), float(estimate.decode_seconds[-1])
+
+
+@pytest.mark.parametrize("path", WHAT_IFS)
+def test_an_override_is_called_unfelt_where_only_analytical_modes_read_it(path: str) -> None:
+    system = load_system(SYSTEM).with_overrides({path: WHAT_IFS[path]})
+    assert unfelt_overrides(system, "float16") == ((path,) if path in UNFELT else ())
+
+
+def test_all_unfelt_overrides_together_change_no_time_and_speed_changes_it() -> None:
+    mapping = {"tensor_parallel": 2, "pipeline_parallel": 2}
+    as_it_is = seconds_of({}, **mapping)
+    assert seconds_of({path: WHAT_IFS[path] for path in sorted(UNFELT)}, **mapping) == as_it_is
+    for path in ("compute_units", "memory.bandwidth_gb_per_s", "network.0.bandwidth_gb_per_s"):
+        assert seconds_of({path: WHAT_IFS[path]}, **mapping) != as_it_is
+
+
+def test_the_peak_of_the_requests_own_datatype_is_felt() -> None:
+    system = load_system(SYSTEM).with_overrides({"matrix.float16_tflop_per_s": 700})
+    assert unfelt_overrides(system, "float16") == ()
+    assert unfelt_overrides(system, "bfloat16") == ("matrix.float16_tflop_per_s",)
+
+
+def test_a_table_replaced_as_a_whole_is_felt_where_a_figure_in_it_may_be() -> None:
+    system = load_system(SYSTEM)
+    tables = {"matrix": system.matrix.model_dump(), "vector": system.vector.model_dump()}
+    assert unfelt_overrides(system.with_overrides(tables), "float16") == ("vector",)
+
+
+def basis_of(overrides: dict[str, object], mode: str = "calibrated") -> str:
+    system = load_system(SYSTEM).with_overrides(overrides)
+    return bp.estimate("llama-3.1-8b", system, mode=mode, generated_tokens=2).verdict.basis
+
+
+def test_the_basis_of_a_what_if_names_what_the_calibration_does_not_feel() -> None:
+    assert basis_of({"network.0.latency_us": 50}) == "calibrated by pooled; it does not feel network.0.latency_us"
+    assert basis_of({"compute_units": 264, "vector.float16_tflop_per_s": 50, "network.0.latency_us": 50}) == (
+        "calibrated by pooled; it does not feel network.0.latency_us, vector.float16_tflop_per_s"
+    )
+
+
+def test_it_names_three_and_counts_the_others() -> None:
+    assert basis_of({path: WHAT_IFS[path] for path in sorted(UNFELT)}) == (
+        "calibrated by pooled; it does not feel matrix.efficiency, matrix.float8_tflop_per_s, memory.efficiency "
+        f"and {len(UNFELT) - 3} more"
+    )
+
+
+def test_the_basis_of_a_what_if_that_is_felt_says_no_more() -> None:
+    assert basis_of({"memory.bandwidth_gb_per_s": 3000}) == "calibrated by pooled"
+    assert basis_of({"network.0.latency_us": 50}, mode="peak-only") == ""
+
+
+@pytest.mark.parametrize("generated_tokens", [1, 3])
+def test_what_is_asserted_to_take_no_time_is_bound_by_nothing_and_has_no_rate(generated_tokens: int) -> None:
+    priced = bp.estimate("llama-2-7b", "a100_80g_pcie", generated_tokens=generated_tokens)
+    nothing = dict.fromkeys(priced.components["component"].to_list(), 0.0)
+    verdict = bp.estimate("llama-2-7b", "a100_80g_pcie", generated_tokens=generated_tokens, asserted=nothing).verdict
+    assert verdict.bound == "bound by nothing: every component takes 0 s"
+    assert verdict.throughput == "no rate, as it takes no time, on 1 device"
 
 
 def test_a_band_is_said_in_the_unit_of_its_figure() -> None:
