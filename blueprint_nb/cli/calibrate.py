@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import OutputError
+from .outputs import make_folder, require_folder_named, require_plain_name, require_writable
+from .progress import fitting
 from .speech import Command
 
 if TYPE_CHECKING:
@@ -19,6 +22,30 @@ if TYPE_CHECKING:
     from ..calibration.study import Study
     from ..cost.calibration import CalibrationSet
     from ..evidence.imported import Imported
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where sets are written."""
+
+    output: Path
+    name: str | None
+    """Of all of them, in place of their own."""
+
+    def path(self, system: str, name: str) -> Path:
+        """Of the set that is called `name`, of a system or, where that is empty, of any."""
+        return self.output / system / f"{self.name or name}.json"
+
+    def prepare(self, sets: Sequence[tuple[str, str]]) -> None:
+        """Makes the folders of `sets`, each a system and a name. Raises `OutputError` where one can't be written."""
+        paths = [self.path(*one) for one in sets]
+        for path in paths:
+            if paths.count(path) > 1:
+                rule = "can't be written: it would be of two sets"
+                raise OutputError(str(path), rule=rule, next_step="Leave --name out, or take one source at a time.")
+        for path in paths:
+            make_folder(path.parent)
+            require_writable(path)
 
 
 @click.command(cls=Command, context_settings={"show_default": True})
@@ -51,6 +78,9 @@ def calibrate(
         raise click.UsageError("No measurements given. Name --vidur FOLDER, --aiconfigurator, or both.")
     if pooled and target:
         raise click.UsageError("--pooled and --target exclude each other: that set is of all devices.")
+    require_folder_named(output)
+    if name is not None:
+        require_plain_name(name, "--name")
     jobs: list[tuple[str, list[Study]]] = []
     host: pl.DataFrame | None = None
     if vidur is not None:
@@ -58,9 +88,10 @@ def calibrate(
         jobs.append(("vidur", vidur_studies(host)))
     if aiconfigurator:
         jobs += _aiconfigurator_jobs(stack, target if vidur is None else ())
-    sets = _pooled(jobs) if pooled else _each(jobs, target)
+    place = Place(Path(output), name)
+    sets = _pooled(jobs, place) if pooled else _each(jobs, target, place)
     for one in sets if host is None or pooled else [with_host(one, host) for one in sets]:
-        _write(one if name is None else one.model_copy(update={"name": name}), Path(output))
+        _write(one if name is None else one.model_copy(update={"name": name}), place)
 
 
 def _vidur_observations(folder: str, revision: str) -> pl.DataFrame:
@@ -79,7 +110,7 @@ def _aiconfigurator_jobs(stack: str, targets: Sequence[str]) -> list[tuple[str, 
     return [(device.name, aiconfigurator_studies(device)) for device in devices]
 
 
-def _each(jobs: list[tuple[str, list[Study]]], targets: Sequence[str]) -> list[CalibrationSet]:
+def _each(jobs: list[tuple[str, list[Study]]], targets: Sequence[str], place: Place) -> list[CalibrationSet]:
     from ..calibration.run import calibrate as run
     from ..calibration.run import devices_of, steps, studies_of
     from ..errors import one_of
@@ -87,26 +118,34 @@ def _each(jobs: list[tuple[str, list[Study]]], targets: Sequence[str]) -> list[C
     known = devices_of(study for _, studies in jobs for study in studies)
     wanted = [one_of("target", target, known) for target in targets] or known
     chosen = [(name, of_job) for name, studies in jobs if (of_job := studies_of(studies, wanted))]
-    with click.progressbar(length=sum(steps(one) for _, one in chosen), label="Fitting", file=sys.stderr) as bar:
-        return [one for name, studies in chosen for one in run(studies, name, lambda _: bar.update(1), wanted)]
+    place.prepare([(system, name) for name, studies in chosen for system in _systems(studies, wanted)])
+    with fitting(sum(steps(one) for _, one in chosen)) as progress:
+        return [one for name, studies in chosen for one in run(studies, name, progress, wanted)]
 
 
-def _pooled(jobs: list[tuple[str, list[Study]]]) -> list[CalibrationSet]:
-    from ..calibration.pooled_set import pooled_families, pooled_set
+def _systems(studies: Sequence[Study], targets: Sequence[str]) -> list[str]:
+    """Of the devices among `targets` that `studies` have rows of."""
+    from ..calibration.observed import system_of
+
+    devices = {device for study in studies for device in study.rows.select("source", "target").unique().iter_rows()}
+    return sorted({system_of(source, target) for source, target in devices if target in targets})
+
+
+def _pooled(jobs: list[tuple[str, list[Study]]], place: Place) -> list[CalibrationSet]:
+    from ..calibration.pooled_set import NAME, pooled_families, pooled_set
 
     families = pooled_families(study for _, studies in jobs for study in studies)
-    with click.progressbar(length=sum(one.steps for one in families), label="Fitting", file=sys.stderr) as bar:
-        return [pooled_set(families, lambda _: bar.update(1))]
+    place.prepare([("", NAME)])
+    with fitting(sum(one.steps for one in families)) as progress:
+        return [pooled_set(families, progress)]
 
 
-def _write(one: CalibrationSet, output: Path) -> None:
+def _write(one: CalibrationSet, place: Place) -> None:
     from ..files import write_whole
     from .calibrate_text import calibration_text
 
-    folder = output / one.systems[0] if one.systems else output
-    folder.mkdir(parents=True, exist_ok=True)
     content = json.dumps(json.loads(one.to_json()), indent=1, sort_keys=True, ensure_ascii=False)
-    path = write_whole(folder / f"{one.name}.json", f"{content}\n".encode())
+    path = write_whole(place.path(one.systems[0] if one.systems else "", one.name), f"{content}\n".encode())
     click.echo(calibration_text(one))
     click.echo(str(path))
 

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from ..text import printable
 
-__all__ = ["Messages", "Results", "ResultsError"]
+__all__ = ["Animation", "Messages", "Results", "ResultsError"]
 
 
 class ResultsError(Exception):
@@ -39,7 +39,7 @@ class Results(io.TextIOBase):
         """Writes `text` at once."""
         if self._stream is not None:
             try:
-                self._stream.write(printable(text))
+                self._stream.write(self._shown(text))
                 self._stream.flush()
             except OSError as error:
                 # click tries a stream and drops what that raises, so it is kept and raised at each write.
@@ -49,6 +49,9 @@ class Results(io.TextIOBase):
         if self._error is not None:
             raise ResultsError from self._error
         return len(text)
+
+    def _shown(self, text: str) -> str:
+        return printable(text)
 
     def isatty(self) -> bool:
         """True: click takes colours out of what goes elsewhere, and here they are to be seen as what they are."""
@@ -63,6 +66,18 @@ class Messages(Results):
         with suppress(ResultsError):
             super().write(text)
         return len(text)
+
+    @property
+    def stream(self) -> TextIO | None:
+        """What it writes to; None where that can't be written."""
+        return self._stream
+
+
+class Animation(Messages):
+    """A terminal on standard error, for what this project draws itself: its control characters are obeyed."""
+
+    def _shown(self, text: str) -> str:
+        return text
 
 
 def _drop_buffered(stream: TextIO) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from ..text import printable, printable_json
+from .outputs import require_writable
+from .progress import fitting
 from .speech import Command
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def validate(
     With measurements the forms are fitted anew, without what is left out, which takes some minutes. Without any, the
     figures that the shipped parameter files record are printed.
     """
+    if output is not None:
+        require_writable(output)
     if vidur is None:
         _refuse_selection(target, family, no_trees)
         text = _recorded(as_json)
@@ -88,8 +91,8 @@ def _validated(folder: str, targets: tuple[str, ...], families: tuple[str, ...],
     if targets:
         observations = observations.filter(observations["target"].is_in(targets))
     studies = [study for study in vidur_studies(observations) if not families or study.forms[0].name in families]
-    with click.progressbar(length=steps(studies), label="Fitting", file=sys.stderr) as bar:
-        return run(studies, bars=PLAIN_BARS if no_trees else BARS, progress=lambda _: bar.update(1))
+    with fitting(steps(studies)) as progress:
+        return run(studies, bars=PLAIN_BARS if no_trees else BARS, progress=progress)
 
 
 def _require_known(observations: pl.DataFrame, column: str, option: str, names: tuple[str, ...]) -> None:

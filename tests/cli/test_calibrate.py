@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from vidur_profiles import COMPUTE, write
 
+from blueprint_nb.cli.calibrate import Place
 from blueprint_nb.cost.calibration import CalibrationSet
+from blueprint_nb.errors import OutputError, shown
 
 from .conftest import Run
 
@@ -106,3 +108,93 @@ def test_a_folder_without_profiles_is_said(run: Run, tmp_path: Path) -> None:
     ran = run("calibrate", "--vidur", tmp_path)
     assert ran.status == 2
     assert ran.messages.startswith(f"Error: {tmp_path} holds no")
+
+
+@pytest.fixture
+def unfitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever fits fails."""
+
+    def fit(*_: object) -> None:
+        raise AssertionError("fitted before it was known whether the result can be written")
+
+    monkeypatch.setattr("blueprint_nb.calibration.run.calibrate", fit)
+    monkeypatch.setattr("blueprint_nb.calibration.pooled_set.pooled_set", fit)
+
+
+@pytest.mark.usefixtures("unfitted")
+@pytest.mark.parametrize("pooled", [[], ["--pooled"]])
+def test_a_file_in_place_of_the_folder_is_refused_before_fitting(
+    run: Run, profiles: Path, tmp_path: Path, pooled: list[str]
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    ran = run("calibrate", "--vidur", profiles, *pooled, "--output", path)
+    folder = path if pooled else path / "a100_80g_pcie"
+    assert (ran.status, ran.output) == (2, "")
+    assert ran.messages == (f"Error: --output {folder} can't be made: {path} is not a folder; name another folder.\n")
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.usefixtures("unfitted")
+def test_a_file_named_like_a_system_is_refused_before_fitting(run: Run, profiles: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a100_80g_pcie"
+    path.write_bytes(b"old")
+    ran = run("calibrate", "--vidur", profiles, "--output", tmp_path)
+    assert ran.status == 2
+    assert ran.messages == f"Error: --output {path} can't be made: {path} is not a folder; name another folder.\n"
+
+
+@pytest.mark.usefixtures("unfitted")
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a Linux /proc")
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [("/dev/null", "/dev/null is not a folder"), ("/proc/x", "no such file or directory")],
+)
+def test_what_can_hold_no_folder_is_refused_before_fitting(run: Run, profiles: Path, output: str, reason: str) -> None:
+    ran = run("calibrate", "--vidur", profiles, "--output", output)
+    assert ran.status == 2
+    assert ran.messages == (f"Error: --output {output}/a100_80g_pcie can't be made: {reason}; name another folder.\n")
+
+
+@pytest.mark.usefixtures("unfitted")
+def test_a_folder_in_place_of_the_file_is_refused_before_fitting(run: Run, profiles: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a100_80g_pcie" / "mine.json"
+    path.mkdir(parents=True)
+    ran = run("calibrate", "--vidur", profiles, "--output", tmp_path, "--name", "mine")
+    assert ran.status == 2
+    assert ran.messages == f"Error: --output {path} can't be written: it is a folder; name a file.\n"
+
+
+def test_an_output_that_names_no_folder_is_refused(run: Run, profiles: Path) -> None:
+    ran = run("calibrate", "--vidur", profiles, "--output", "")
+    assert ran.status == 2
+    assert ran.messages == "Error: --output '' can't be written: it names no folder; name a folder.\n"
+
+
+@pytest.mark.parametrize("name", ["", " ", ".", "..", "a/b", "../a", "/a", "a\\b", "a\nb", "x" * 201])
+def test_a_name_that_is_not_plain_is_refused(run: Run, profiles: Path, name: str) -> None:
+    ran = run("calibrate", "--vidur", profiles, "--name", name)
+    assert ran.status == 2
+    assert ran.messages == (
+        "Error: --name must be a plain name: 1 to 200 printable characters, no slashes, not . or .. "
+        f"(got {shown(name)}); write one such as mine; --output names the folder.\n"
+    )
+
+
+def test_two_sets_of_one_file_are_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, "mine")
+    with pytest.raises(OutputError) as caught:
+        place.prepare([("h100_80g_sxm", "vidur"), ("h100_80g_sxm", "vllm-0.24")])
+    assert str(caught.value) == (
+        f"{tmp_path / 'h100_80g_sxm' / 'mine.json'} can't be written: it would be of two sets. "
+        "Leave --name out, or take one source at a time."
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_is_the_files(run: Run, profiles: Path, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sets" / "a100_80g_pcie" / "mine.json"
+    ran = run("calibrate", "--vidur", profiles, "--output", tmp_path / "new" / "sets", "--name", "mine")
+    assert (ran.status, ran.messages) == (0, "")
+    assert list(path.parent.iterdir()) == [path]
+    assert json.loads(path.read_text(encoding="utf-8"))["name"] == "mine"

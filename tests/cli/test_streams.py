@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from pathlib import Path
+from typing import TextIO, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blueprint_nb.catalog import profiles_folder
-from blueprint_nb.cli.streams import Results
+from blueprint_nb.cli.progress import fitting
+from blueprint_nb.cli.streams import Messages, Results
 from blueprint_nb.text import printable
 
 from .conftest import Ran, Run
@@ -94,3 +97,67 @@ def test_other_text_is_written_as_it_is(text: str) -> None:
     stream = io.StringIO()
     Results(stream).write(text)
     assert stream.getvalue() == text
+
+
+class Terminal(io.StringIO):
+    """One that keeps what it is sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class GoneTerminal(Terminal):
+    """One whose window was closed."""
+
+    def write(self, text: str, /) -> int:
+        raise OSError(5, "Input/output error")
+
+    def fileno(self) -> int:
+        raise OSError
+
+
+def fit(monkeypatch: pytest.MonkeyPatch, stream: TextIO | None, *, wrapped: bool) -> None:
+    """Two steps, with `stream` as standard error."""
+    monkeypatch.setattr(sys, "stderr", cast(TextIO, Messages(stream)) if wrapped else stream)
+    with fitting(2) as progress:
+        progress("one")
+        progress("two")
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_a_terminal_gets_a_bar_that_redraws_its_line(monkeypatch: pytest.MonkeyPatch, wrapped: bool) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    fit(monkeypatch, stream, wrapped=wrapped)
+    written = stream.getvalue()
+    assert written.count("\r") == 3
+    assert written.count("\n") == 1
+    assert r"\r" not in written
+    assert r"\x1b" not in written
+    assert [line[6:53] for line in written.split("\r")[1:]] == [
+        f"Fitting  [{'-' * 36}]",
+        f"Fitting  [{'#' * 18}{'-' * 18}]",
+        f"Fitting  [{'#' * 36}]",
+    ]
+    assert written.endswith("\x1b[?25h\n")
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+@pytest.mark.parametrize("stream", [io.StringIO(), None])
+def test_elsewhere_nothing_is_animated(
+    monkeypatch: pytest.MonkeyPatch, wrapped: bool, stream: io.StringIO | None
+) -> None:
+    fit(monkeypatch, stream, wrapped=wrapped)
+    assert stream is None or not stream.getvalue()
+
+
+def test_a_terminal_that_obeys_nothing_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    stream = Terminal()
+    fit(monkeypatch, stream, wrapped=True)
+    assert not stream.getvalue()
+
+
+def test_a_terminal_that_is_gone_ends_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    fit(monkeypatch, GoneTerminal(), wrapped=True)

@@ -155,3 +155,34 @@ def test_a_folder_without_profiles_is_said(run: Run, tmp_path: Path) -> None:
     ran = run("validate", "--vidur", tmp_path)
     assert ran.status == 2
     assert ran.messages.startswith(f"Error: {tmp_path} holds no")
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_where_nothing_can_be_written_is_refused_before_fitting(
+    run: Run, profiles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measured: bool
+) -> None:
+    def fit(*_: object, **__: object) -> None:
+        raise AssertionError("fitted before it was known whether the result can be written")
+
+    monkeypatch.setattr("blueprint_nb.calibration.validate.validate", fit)
+    monkeypatch.setattr(validate_recorded, "recorded_sets", fit)
+    missing = tmp_path / "missing"
+    for output, message in (
+        (missing / "figures", f"no such file or directory; make the folder {missing} first"),
+        (tmp_path, "it is a folder; name a file"),
+        ("/dev/null", "it is not a regular file; name a file"),
+        ("", "it names no file; name a file"),
+    ):
+        ran = run("validate", *(["--vidur", profiles] if measured else []), "--output", output)
+        assert (ran.status, ran.output) == (2, "")
+        named = output or "''"
+        assert ran.messages == f"Error: --output {named} can't be written: {message}.\n"
+    assert not missing.exists()
+
+
+def test_an_old_file_stays_where_a_mistake_ends_it(run: Run, profiles: Path, tmp_path: Path) -> None:
+    path = tmp_path / "figures"
+    path.write_bytes(b"old")
+    assert run("validate", "--vidur", profiles, "--family", "adds", "--output", path).status == 2
+    assert path.read_bytes() == b"old"
+    assert not list(tmp_path.glob(".blueprint-nb-*"))
