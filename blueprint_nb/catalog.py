@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ._schema import Record
 from .cost.calibration import CalibrationSet
+from .cost.set_check import check_set
 from .errors import BlueprintError, InvalidInputError, ProfileError, os_reason, shown, unknown_name
 from .system import SystemProfile
 from .workload import TransformerModelSpec
@@ -83,8 +84,10 @@ def load_calibration(name: str, system: SystemProfile) -> CalibrationSet:
     if name != POOLED and name not in system.calibrations:
         raise unknown_name("calibration", name, (*system.calibrations, POOLED))
     folder = profiles_folder() / "calibration"
-    paths = [folder / f"{POOLED}.json"] if name == POOLED else sorted(folder.glob(f"*/{name}.json"))
-    for path in paths:
+    file_name = f"{name}.json"
+    others = (path / file_name for path in sorted(folder.iterdir()) if path.is_dir())
+    paths = [folder / file_name] if name == POOLED else [folder / system.name / file_name, *others]
+    for path in (path for path in paths if name == POOLED or path.is_file()):
         found = _read_calibration(path)
         if name == POOLED or system.name in found.systems:
             return found
@@ -97,7 +100,12 @@ def load_calibration(name: str, system: SystemProfile) -> CalibrationSet:
 
 @lru_cache(maxsize=64)
 def _read_calibration(path: Path) -> CalibrationSet:
-    return read_record(path, CalibrationSet)
+    found = read_record(path, CalibrationSet)
+    try:
+        check_set(found)
+    except BlueprintError as error:
+        raise error.under(f"{path.parent.name}/{path.name}") from None
+    return found
 
 
 def read_record(path: Path, kind: type[AnyRecord]) -> AnyRecord:

@@ -8,6 +8,7 @@ from ..catalog import load_calibration
 from ..cost import CalibrationSet, ComponentActivity, ComponentCost
 from ..cost.analytical import carrying_tier
 from ..cost.calibration import FamilyFit
+from ..cost.families import collective_keys
 from .inputs import RequestInputs
 from .priced_by import origin_of, set_name
 
@@ -42,5 +43,5 @@ def _keys(inputs: RequestInputs, activity: ComponentActivity, family: str) -> li
     """Names that a family's parameters go by, the closest first: of the link and of the datatype, then of any."""
     names = [family]
     if activity.collective is not None and activity.ranks > 1:
-        names.insert(0, f"{family}@{carrying_tier(activity, inputs.system, inputs.network).name}")
+        names = collective_keys(family, carrying_tier(activity, inputs.system, inputs.network).name)
     return [*(f"{name}:{inputs.request.datatype}" for name in names), *names]

@@ -22,6 +22,7 @@ from ..cost import (
     has_calibration,
     require_mode,
 )
+from ..cost.families.machine import Machine, machine_of, missing_figures
 from ..errors import InvalidInputError, UnsupportedError, shown, unknown_name
 from ..system import SystemProfile
 from .inputs import RequestInputs, Stacked
@@ -98,7 +99,27 @@ def _calibrated(system: SystemProfile, calibration: str) -> tuple[CalibratedProv
     others = (name for name in calibrations_of(system) if name != calibration)
     sets = [load_calibration(name, system) for name in (*filter(None, [calibration]), *others)]
     machine = next((one.machine for one in sets if one.machine is not None), None)
+    if machine is not None:
+        _check_figures(system, machine)
     return tuple(CalibratedProvider(one, machine) for one in sets)
+
+
+def _check_figures(system: SystemProfile, machine: Machine) -> None:
+    """Raises `InvalidInputError` where the profile was changed since its sets were fitted.
+
+    A preset of the reference model keeps its own figures for its own modes, and stands for the device in this one.
+    """
+    if system.kind == "reference" or missing_figures(system):
+        return
+    own = machine_of(system, "float16")
+    differing = [name for name in type(machine).model_fields if getattr(own, name) != getattr(machine, name)]
+    if differing:
+        raise InvalidInputError(
+            f"{system.name}.calibrations",
+            got=", ".join(f"{name} {getattr(own, name):,.6g}, not {getattr(machine, name):,.6g}" for name in differing),
+            rule="name sets that were fitted to a device of other figures",
+            next_step="Take `calibrations` out of the profile, so that the pooled one prices it.",
+        )
 
 
 def _host_of(

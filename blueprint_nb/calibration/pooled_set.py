@@ -10,13 +10,22 @@ that a table of 36,000 rows has no more say than one of 2,000.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ..catalog import load_system
-from ..cost.calibration import CalibrationSet, FamilyFit
-from ..cost.families import AttentionDecode, AttentionPrefill, Collective, Family, Link, link_of
+from ..cost.calibration import CalibrationSet, FamilyFit, OctaveResiduals
+from ..cost.families import (
+    HOST_LINK,
+    AttentionDecode,
+    AttentionPrefill,
+    Collective,
+    Family,
+    Link,
+    is_through_host,
+    link_of,
+)
 from ..cost.families.collective import COLLECTIVES
 from ..evidence.observations import SOURCE_KEY
 from .errors import Judged, error_figures
@@ -27,7 +36,7 @@ from .run import Progress, nothing_to_fit
 from .sample import Sample
 from .starts import starts_of
 from .study import START_STRENGTH, Study, digest, family_fits, names, of, ranges, rounded
-from .vidur_sets import FAMILIES, RANKS_OUT
+from .vidur_sets import FAMILIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,8 +56,8 @@ _GPUS: Final = {
 }
 """System to the GPU that it is of: what is left out together."""
 
-_HOST_LINKS: Final = ("PCIe 4.0 x16",)
-"""Tiers through the host, which one GPU was measured with: they stand apart from links between devices."""
+_UNSEEN: Final = 2.0
+"""An estimate: by so much wider is a band that one GPU's own rows make of another's."""
 
 _ACROSS: Final = ", across boxes"
 """Ends the name of what stands for a network between boxes: it is asked about, but parameters are of one box."""
@@ -97,10 +106,16 @@ class PooledFamily:
     studies: tuple[Study, ...]
 
     @property
+    def is_of_one_gpu(self) -> bool:
+        """Whether one GPU was measured, links between boxes left aside: none can be left out."""
+        gpus = {_gpu(study, target) for study in self.studies for target in names(study.rows, "target")}
+        return len({gpu for gpu in gpus if not gpu.endswith(_ACROSS)}) == 1 and "@" in self.studies[0].key
+
+    @property
     def steps(self) -> int:
         """How often `pooled_set` tells its progress."""
-        if _is_of_host_link(self.name):
-            return sum(study.steps for study in self.studies)
+        if self.is_of_one_gpu:
+            return sum(study.steps for study in self.studies if not _is_across(study))
         gpus = {_gpu(study, target) for study in self.studies for target in names(study.rows, "target")}
         return len(_forms(self.name)) * (len(gpus) + len(_GENERATIONS) - 1) + 1
 
@@ -111,7 +126,8 @@ def pooled_families(studies: Iterable[Study]) -> list[PooledFamily]:
     for study in studies:
         name, _, variant = study.key.partition(":")
         if not variant:
-            name = name if _is_of_host_link(name) else name.partition("@")[0]
+            kind = name.partition("@")[0]
+            name = f"{kind}@{HOST_LINK}" if _is_of_host_link(name) else kind
             found.setdefault(name, []).append(study)
     return [PooledFamily(name, tuple(of_name)) for name, of_name in sorted(found.items())]
 
@@ -144,20 +160,30 @@ def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> Calibrat
 
 
 def _is_of_host_link(name: str) -> bool:
-    return name.partition("@")[2] in _HOST_LINKS
+    return is_through_host(name.partition("@")[2])
 
 
-def _host_link_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
-    """Of the one GPU that was measured; its band is what it said of a number of ranks that it did not see."""
-    (study,) = family.studies
-    splits = {RANKS_OUT: study.splits[RANKS_OUT], **study.splits}
-    (fit,) = family_fits(replace(study, splits=splits), None, progress).values()
-    return fit.model_copy(update={"link": None})
+def _one_gpu_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
+    """Of the one GPU that was measured, in one box, which says little of another.
+
+    Its band is twice as wide as on ranks or rows that it did not see, to both sides alike.
+    """
+    study = next(one for one in family.studies if not _is_across(one))
+    (fit,) = family_fits(study, None, progress).values()
+    return fit.model_copy(update={"link": None, "residuals": _to_both_sides(fit.residuals)})
+
+
+def _to_both_sides(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:
+    widened = []
+    for one in residuals:
+        reach = _UNSEEN * max(max(-near.low, near.high) for near in residuals if abs(near.octave - one.octave) <= 2)
+        widened.append(one.model_copy(update={"low": round(-reach, 5), "high": round(reach, 5)}))
+    return tuple(widened)
 
 
 def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
-    if _is_of_host_link(family.name):
-        return _host_link_fit(family, progress)
+    if family.is_of_one_gpu:
+        return _one_gpu_fit(family, progress)
     candidates = [_candidate(family, form, progress) for form in _forms(family.name)]
     best = min(candidates, key=_unseen_error)
     tables = [table for table in best.tables if not table.gpu.endswith(_ACROSS)] or list(best.tables)
@@ -248,6 +274,11 @@ def _tables(study: Study, form: Family) -> list[_Table]:
 
 def _always(form: Family) -> FormOf:
     return lambda _: form
+
+
+def _is_across(study: Study) -> bool:
+    """Whether it is of a network between boxes."""
+    return any(_gpu(study, target).endswith(_ACROSS) for target in names(study.rows, "target"))
 
 
 def _gpu(study: Study, target: str) -> str:

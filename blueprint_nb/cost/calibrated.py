@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..mapping import NetworkTierBinding
-from ..system import SystemProfile
+from ..system import NetworkTier, SystemProfile
 from ..workload import element_bytes
 from .activity import Activity, ComponentActivity
 from .analytical import carrying_tier
@@ -27,7 +27,7 @@ from .claims import covers_all, merged
 from .cold_cache import reaching_memory
 from .evaluation import kernel_times
 from .expected_error import Spread, doublings_outside, outside_dimensions, spread_of
-from .families import AttentionDecode, Family, Link, Machine, form_of, link_of, machine_of
+from .families import AttentionDecode, Family, Link, Machine, collective_keys, form_of, link_of, machine_of
 from .kernels import Kernel, kernels_of
 from .origin import Origin
 from .peak_floor import seconds_at_peak
@@ -127,8 +127,8 @@ class CalibratedProvider(CostProvider):
         network: NetworkTierBinding,
     ) -> _Fitted | None:
         tier = None if component.collective is None else carrying_tier(component, system, network)
-        keys = [kernel.family] if tier is None else [f"{kernel.family}@{tier.name}", kernel.family]
-        key = self._key(keys, activity.datatype)
+        keys = [kernel.family] if tier is None else collective_keys(kernel.family, tier.name)
+        key = self._key([key for key in keys if self._is_of(key, tier, system)], activity.datatype)
         borrowed_from = ""
         if key is None and kernel.family in _BORROWED:
             borrowed_from = _BORROWED[kernel.family]
@@ -139,6 +139,13 @@ class CalibratedProvider(CostProvider):
         link: Link | None = None if tier is None else found.link or link_of(tier)
         form = form_of(kernel.family, kernel=found.kernel, link=link, own_bytes=found.own_bytes)
         return _Fitted(kernel, form, found, key, link, borrowed_from)
+
+    def _is_of(self, key: str, tier: NetworkTier | None, system: SystemProfile) -> bool:
+        """Whether a family was fitted over such a link: a preset of the reference model stands for the device's own."""
+        fit = self.calibration.families.get(key)
+        if fit is None or fit.link is None or tier is None or system.kind == "reference":
+            return True
+        return fit.link == link_of(tier)
 
     def _key(self, keys: list[str], datatype: str) -> str | None:
         """The first family that is there: of the datatype itself, or of one whose elements are as long.

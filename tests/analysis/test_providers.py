@@ -12,7 +12,7 @@ import pytest
 import blueprint_nb as bp
 from blueprint_nb.analysis import RequestInputs, estimate_request
 from blueprint_nb.analysis.providers import calibrations_of, default_mode, provider_for, provider_of
-from blueprint_nb.catalog import load_calibration, system_names
+from blueprint_nb.catalog import load_calibration, profiles_folder, system_names
 from blueprint_nb.errors import BlueprintError, InvalidInputError, UnsupportedError
 from blueprint_nb.evidence import PerformanceDatabase, observation_frame
 
@@ -224,3 +224,36 @@ def test_host_overhead_without_parameters_is_refused_and_says_what_to_do() -> No
         f"host_overhead has no parameters in any calibration of b200: {', '.join(calibrations_of(what_if))}. Got True. "
         "Leave it out, or give the seconds of a step: asserted={'host_overhead': 0.005}."
     )
+
+
+def test_a_profile_that_was_changed_under_its_name_is_not_priced_by_its_sets(tmp_path: Path) -> None:
+    text = (profiles_folder() / "systems" / "h100_80g_sxm.toml").read_text(encoding="utf-8")
+    changed = tmp_path / "h100_80g_sxm.toml"
+    changed.write_text(text.replace("bandwidth_gb_per_s = 3_350", "bandwidth_gb_per_s = 335"), encoding="utf-8")
+    with pytest.raises(InvalidInputError) as caught:
+        bp.estimate("llama-3.1-8b", changed)
+    assert str(caught.value) == (
+        "h100_80g_sxm.calibrations name sets that were fitted to a device of other figures. "
+        "Got bytes_per_second 3.35e+11, not 3.35e+12. "
+        "Take `calibrations` out of the profile, so that the pooled one prices it."
+    )
+
+
+def test_a_link_that_was_changed_under_its_name_is_priced_by_the_pool(tmp_path: Path) -> None:
+    text = (profiles_folder() / "systems" / "h100_80g_sxm.toml").read_text(encoding="utf-8")
+    changed = tmp_path / "h100_80g_sxm.toml"
+    changed.write_text(text.replace("bandwidth_gb_per_s = 450", "bandwidth_gb_per_s = 45"), encoding="utf-8")
+    for system, provider in (("h100_80g_sxm", "calibrated:vllm-0.24"), (changed, "calibrated:pooled")):
+        rows = bp.estimate("llama-3.1-8b", system, tensor_parallel=2, generated_tokens=2).components
+        assert set(rows.filter(pl.col("component") == "mlp_all_reduce")["provider"]) == {provider}
+
+
+def test_pcie_of_any_generation_is_priced_as_a_link_through_the_host(tmp_path: Path) -> None:
+    text = (profiles_folder() / "systems" / "a100_80g_pcie.toml").read_text(encoding="utf-8")
+    seconds = []
+    for name in ("PCIe 4.0 x16", "PCIe Gen4 x16"):
+        path = tmp_path / "mine.toml"
+        mine = text.replace('name = "a100_80g_pcie"', 'name = "mine"').replace('calibrations = ["vidur"]\n', "")
+        path.write_text(mine.replace("PCIe 4.0 x16", name), encoding="utf-8")
+        seconds.append(bp.estimate("llama-3.1-8b", path, tensor_parallel=4, generated_tokens=2).prefill_seconds)
+    assert seconds[0] == seconds[1]

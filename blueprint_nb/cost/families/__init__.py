@@ -7,11 +7,12 @@ from .embedding import Embedding
 from .family import Family, KernelTime, Parameter
 from .forms import FAMILY_NAMES, form_of
 from .gemm import Gemm
-from .link import Link, link_of
+from .link import HOST_LINK, Link, collective_keys, is_through_host, link_of
 from .machine import Machine, machine_of
 
 __all__ = [
     "FAMILY_NAMES",
+    "HOST_LINK",
     "AttentionDecode",
     "AttentionPrefill",
     "Collective",
@@ -22,7 +23,9 @@ __all__ = [
     "Link",
     "Machine",
     "Parameter",
+    "collective_keys",
     "form_of",
+    "is_through_host",
     "link_of",
     "machine_of",
 ]

@@ -29,6 +29,21 @@ class Link(Record):
         return np.minimum(self.bytes_per_second, peers * others)
 
 
+HOST_LINK = "PCIe"
+"""Begins the name of a tier through the host, which links between devices say nothing of."""
+
+
+def is_through_host(tier_name: str) -> bool:
+    """Whether a tier of this name goes through the host: PCIe of any generation."""
+    return tier_name.lower().startswith(HOST_LINK.lower())
+
+
+def collective_keys(kind: str, tier_name: str) -> list[str]:
+    """Keys of a calibration set's families that may price a collective over a tier, the closest first."""
+    host = [f"{kind}@{HOST_LINK}"] if is_through_host(tier_name) else []
+    return [f"{kind}@{tier_name}", *host, kind]
+
+
 def link_of(tier: NetworkTier) -> Link:
     """A tier's figures."""
     peer = tier.peer_bandwidth_gb_per_s

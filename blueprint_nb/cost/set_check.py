@@ -1,0 +1,54 @@
+"""What a calibration set must hold so that its forms can be asked: the right names, within their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ..errors import InvalidInputError
+from .calibration import CalibrationSet, FamilyFit
+from .families import Family, Link, form_of
+
+_ROUNDING: Final = 1e-5
+"""Values are written with six digits, so that one at its bound may lie as far beyond it."""
+
+_LARGEST_OCTAVE: Final = 60
+_LARGEST_RESIDUAL: Final = 20.0
+
+_ANY_LINK: Final = Link(bytes_per_second=1e9)
+"""Stands for a collective's: names and bounds are the same for all."""
+
+
+def check_set(calibration: CalibrationSet) -> None:
+    """Raises `InvalidInputError` for the first family that its form can't take, `UnknownNameError` for no form."""
+    for key, fit in calibration.families.items():
+        name = key.partition(":")[0].partition("@")[0]
+        form = form_of(name, kernel=fit.kernel, link=_ANY_LINK, own_bytes=fit.own_bytes)
+        field = f"families.{key}"
+        _check_names(f"{field}.values", fit.values, [one.name for one in form.parameters])
+        _check_names(f"{field}.ranges", fit.ranges, form.dimensions)
+        _check_bounds(field, fit, form)
+
+
+def _check_names(field: str, found: Iterable[str], known: Iterable[str]) -> None:
+    names, wanted = sorted(found), sorted(known)
+    if names != wanted:
+        rule = f"must have {', '.join(wanted)}, and no others"
+        raise InvalidInputError(field, got=", ".join(names), rule=rule, next_step="Restore or refit the file.")
+
+
+def _check_bounds(field: str, fit: FamilyFit, form: Family) -> None:
+    for one in form.parameters:
+        value = fit.values[one.name]
+        if not one.lowest - _ROUNDING * abs(one.lowest) <= value <= one.highest + _ROUNDING * abs(one.highest):
+            rule = f"must lie from {one.lowest:.6g} to {one.highest:.6g}"
+            raise InvalidInputError(f"{field}.values.{one.name}", got=f"{value:.6g}", rule=rule)
+    for name, (lowest, highest) in fit.ranges.items():
+        if lowest > highest:
+            rule = "must be the smallest and the largest"
+            raise InvalidInputError(f"{field}.ranges.{name}", got=f"{lowest:,} and {highest:,}", rule=rule)
+    for residual in fit.residuals:
+        if not residual.low <= residual.high or residual.octave > _LARGEST_OCTAVE or residual.high > _LARGEST_RESIDUAL:
+            rule = f"must have low ≤ high ≤ {_LARGEST_RESIDUAL} and an octave up to {_LARGEST_OCTAVE}"
+            got = f"octave {residual.octave}, {residual.low} to {residual.high}"
+            raise InvalidInputError(f"{field}.residuals", got=got, rule=rule)

@@ -1,0 +1,47 @@
+"""A parameter file that its forms can't take is refused by name, before anything is priced."""
+
+from __future__ import annotations
+
+import pytest
+
+from blueprint_nb.cost import CalibrationSet
+from blueprint_nb.cost.set_check import check_set
+from blueprint_nb.errors import InvalidInputError
+
+from .sets import fit_of, residuals, set_of
+
+
+def with_family(name: str, **changes: object) -> CalibrationSet:
+    return set_of(families={**set_of().families, name: fit_of(name, **changes)})
+
+
+def test_a_set_at_the_starts_of_its_forms_is_taken() -> None:
+    check_set(set_of())
+
+
+def test_a_value_too_few_is_refused() -> None:
+    values = {name: value for name, value in fit_of("add").values.items() if name != "l2_gain"}
+    with pytest.raises(InvalidInputError, match=r"^families\.add\.values must have bandwidth_fraction, .* Got "):
+        check_set(with_family("add", values=values))
+
+
+@pytest.mark.parametrize(("value", "got"), [(-1.0, "-1"), (0.0, "0"), (1e308, "1e+308")])
+def test_a_value_out_of_bounds_is_refused(value: float, got: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_set(with_family("rope", values={**fit_of("rope").values, "floor_seconds": value}))
+    assert str(caught.value) == f"families.rope.values.floor_seconds must lie from 2e-07 to 8e-06. Got {got}."
+
+
+def test_a_range_of_another_dimension_or_the_wrong_way_round_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"^families\.rope\.ranges must have rows, width, and no others\."):
+        check_set(with_family("rope", ranges={"rows": (1, 2), "zz": (1, 2)}))
+    with pytest.raises(
+        InvalidInputError, match=r"^families\.rope\.ranges\.rows must be the smallest and the largest\."
+    ):
+        check_set(with_family("rope", ranges={"rows": (2, 1), "width": (1, 2)}))
+
+
+def test_residuals_that_can_not_be_a_band_are_refused() -> None:
+    for broken in (residuals(0.3, 0.1), residuals(-1.0, 800.0), residuals(first=100, last=100)):
+        with pytest.raises(InvalidInputError, match=r"^families\.rope\.residuals must have low ≤ high ≤ 20"):
+            check_set(with_family("rope", residuals=broken))
