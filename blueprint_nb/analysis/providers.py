@@ -134,6 +134,6 @@ def _host_of(
             "host_overhead",
             got="True",
             rule=f"has no parameters in any calibration of {system.name}: {', '.join(calibrations_of(system))}",
-            next_step="Leave it out, or give the seconds of a step: asserted={'host_overhead': 0.005}.",
+            next_step="Leave it out, or give the seconds of a step besides: asserted={'host_overhead': 0.005}.",
         )
     return CostResolver([*asserted, *fitted])

@@ -222,7 +222,7 @@ def test_host_overhead_without_parameters_is_refused_and_says_what_to_do() -> No
         estimate(what_if, host_overhead=True)
     assert str(caught.value) == (
         f"host_overhead has no parameters in any calibration of b200: {', '.join(calibrations_of(what_if))}. Got True. "
-        "Leave it out, or give the seconds of a step: asserted={'host_overhead': 0.005}."
+        "Leave it out, or give the seconds of a step besides: asserted={'host_overhead': 0.005}."
     )
 
 
