@@ -68,15 +68,13 @@ def test_a_collective_is_of_a_tier_that_its_system_has(path: Path):
 
 
 def test_every_family_says_what_it_is_worth_on_what_it_did_not_see(path: Path):
-    found = read(path)
-    for key, fit in found.families.items():
+    for key, fit in read(path).families.items():
         assert fit.in_sample.rows > 0, key
         assert fit.held_out, key
         octaves = [one.octave for one in fit.residuals]
         assert octaves == sorted(set(octaves)), key
         assert all(one.low <= one.middle <= one.high for one in fit.residuals), key
-        # A link of one GPU in the pool has one part left out, which says nothing of another.
-        assert (fit.coverage_percent is None) == (not found.systems and "@" in key), key
+        assert fit.coverage_percent is not None, key
 
 
 def test_a_set_of_a_device_has_the_figures_it_was_fitted_with(path: Path):
