@@ -2,7 +2,8 @@
 
 A fitted form takes about as long for a thousand shapes as for one. What a plan gets is what it would get alone, but for
 the last digits, and its origin is its own. That takes plans that run the same kernels: of steps in which every sequence
-brings one token, or of steps in which none does.
+brings one token to a context, or of steps in which none does. One token that sees itself alone may go by either kernel,
+so such plans of different batches are priced apart.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seco
 def estimate_plans(
     plans: Sequence[BoundPlan], system: SystemProfile, network: NetworkTierBinding, provider: CostProvider
 ) -> list[PhaseEstimate]:
-    """An estimate of each of `plans`, which are of one template and `runs_decode_kernels` of one answer.
+    """An estimate of each of `plans`, which are of one template and of one answer of `kernels_run`.
 
     Raises as `estimate_inference_phase`.
     """
@@ -44,9 +45,12 @@ def estimate_plans(
     return estimates
 
 
-def runs_decode_kernels(plan: BoundPlan) -> bool:
-    """Whether every sequence brings one token; a prefill of one does too."""
-    return plan.statistics["tokens"] == plan.statistics["sequences"]
+def kernels_run(plan: BoundPlan) -> tuple[str, int]:
+    """The same for plans that run the same kernels of attention."""
+    sequences = plan.statistics["sequences"]
+    if plan.statistics["tokens"] != sequences:
+        return "prefill", 0
+    return ("either", sequences) if plan.statistics["context"] == sequences else ("decode", 0)
 
 
 def _stacked(activities: Sequence[Activity]) -> Activity:

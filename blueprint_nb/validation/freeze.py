@@ -14,7 +14,7 @@ from ..analysis.vidur import Subject
 from ..cost import CalibrationSet, plan_activity
 from ..ir import BoundPlan, PortablePlanIR
 from ..workload import WorkloadBinding
-from .batched import estimate_plans, runs_decode_kernels
+from .batched import estimate_plans, kernels_run
 from .case import VidurExperimentCase
 from .pricing import CALIBRATED, Pricing
 
@@ -108,7 +108,7 @@ def _priced(lowered: Sequence[Lowering], pricings: Mapping[tuple[str, str], Pric
     together: dict[Any, list[int]] = {}
     for index, (case, plan, digests) in enumerate(lowered):
         key = (digests.distributed, plan.template.digest, _key(case, digests), case.network_binding)
-        together.setdefault((*key, runs_decode_kernels(plan)), []).append(index)
+        together.setdefault((*key, kernels_run(plan)), []).append(index)
     calibrated: dict[int, PhaseEstimate] = {}
     for indices in together.values():
         case, _, digests = lowered[indices[0]]
