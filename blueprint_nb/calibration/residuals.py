@@ -66,11 +66,6 @@ def held_out_residuals(judged: Judged, in_sample: Judged | None = None) -> HeldO
     return HeldOutResiduals(tuple(found), covered)
 
 
-def octave_residuals(judged: Judged) -> tuple[OctaveResiduals, ...]:
-    """Of rows held out, ascending."""
-    return held_out_residuals(judged).octaves
-
-
 def correlation(frame: pl.DataFrame) -> float:
     """Of the errors of different components in one step: 0 to 1; 1 where no step has two.
 

@@ -23,7 +23,7 @@ from .activity import Activity, ComponentActivity
 from .asserted_file import read_asserted
 from .bands import Band
 from .block import ComponentCost, CostBlock
-from .claims import merged
+from .claims import block_of_claims, merged
 from .host_overhead import HOST_OVERHEAD
 from .kernels import kernels_of
 from .origin import Origin
@@ -65,17 +65,11 @@ class AssertedProvider(CostProvider):
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Of a block that is asserted from end to end. Raises `InvalidInputError` for any other."""
-        costs = []
-        for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None or not np.all(claim.covers):
-                raise InvalidInputError(
-                    component.component,
-                    got=component.primitive,
-                    rule=f"has no seconds in {self.name} at every point",
-                    next_step="Stack another provider behind it.",
-                )
-            costs.append(claim.cost)
-        return CostBlock(activity, tuple(costs), provider=self.name, system_revision=system.revision)
+        return block_of_claims(self, activity, system, network, self._refusal)
+
+    def _refusal(self, component: ComponentActivity) -> InvalidInputError:
+        rule, next_step = f"has no seconds in {self.name} at every point", "Stack another provider behind it."
+        return InvalidInputError(component.component, got=component.primitive, rule=rule, next_step=next_step)
 
     def claims(
         self, activity: Activity, system: SystemProfile, network: NetworkTierBinding

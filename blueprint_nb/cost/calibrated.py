@@ -23,7 +23,7 @@ from .analytical import carrying_tier
 from .bands import Band
 from .block import ComponentCost, CostBlock
 from .calibration import CalibrationSet, FamilyFit
-from .claims import covers_all, merged
+from .claims import block_of_claims, merged
 from .cold_cache import reaching_memory
 from .evaluation import kernel_times
 from .expected_error import Spread, doublings_outside, outside_dimensions, spread_of
@@ -70,17 +70,14 @@ class CalibratedProvider(CostProvider):
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Seconds of every component. Raises `UnsupportedError`, naming the family that the set lacks."""
-        costs = []
-        for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None or not covers_all(claim):
-                raise UnsupportedError(
-                    component.component,
-                    got=component.primitive,
-                    rule=f"is not covered by the calibration {self.calibration.name}",
-                    next_step="Stack another provider behind it, such as the pooled calibration.",
-                )
-            costs.append(claim.cost)
-        return CostBlock(activity, tuple(costs), provider=self.name, system_revision=system.revision)
+        return block_of_claims(self, activity, system, network, self._refusal)
+
+    def _refusal(self, component: ComponentActivity) -> UnsupportedError:
+        rule, next_step = (
+            f"is not covered by the calibration {self.calibration.name}",
+            "Stack another provider behind it, such as the pooled calibration.",
+        )
+        return UnsupportedError(component.component, got=component.primitive, rule=rule, next_step=next_step)
 
     def claims(
         self, activity: Activity, system: SystemProfile, network: NetworkTierBinding

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from ..errors import BlueprintError
+from ..mapping import NetworkTierBinding
+from ..system import SystemProfile
+from .activity import Activity, ComponentActivity
 from .bands import Band
-from .block import ComponentCost
+from .block import ComponentCost, CostBlock
 from .origin import Origin
-from .provider import Claim
+from .provider import Claim, CostProvider
 
 _SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
 
@@ -24,6 +29,22 @@ def merged(first: Claim | None, second: Claim) -> Claim:
     if not np.any(first.covers):
         return second
     return Claim(_joined(first.cost, second.cost, first.covers), np.logical_or(first.covers, second.covers))
+
+
+def block_of_claims(
+    provider: CostProvider,
+    activity: Activity,
+    system: SystemProfile,
+    network: NetworkTierBinding,
+    refusal: Callable[[ComponentActivity], BlueprintError],
+) -> CostBlock:
+    """What a provider claims of every component; raises the `refusal` of the first that it leaves open somewhere."""
+    costs = []
+    for component, claim in zip(activity.components, provider.claims(activity, system, network), strict=True):
+        if claim is None or not covers_all(claim):
+            raise refusal(component)
+        costs.append(claim.cost)
+    return CostBlock(activity, tuple(costs), provider=provider.name, system_revision=system.revision)
 
 
 def covers_all(claim: Claim | None) -> bool:

@@ -22,7 +22,7 @@ from ..system import SystemProfile
 from .activity import Activity, ComponentActivity
 from .bands import Band
 from .block import ComponentCost, CostBlock
-from .claims import merged
+from .claims import block_of_claims, merged
 from .kernels import DIMENSIONS, Kernel, kernels_of
 from .noise import NoiseFloors
 from .origin import Origin
@@ -61,14 +61,11 @@ class ExactEvidenceProvider(CostProvider):
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Of a block that was measured from end to end. Raises `InvalidInputError` for any other."""
-        costs = []
-        for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None or not np.all(claim.covers):
-                rule = f"was not measured by {self.name} at every point"
-                next_step = "Stack another provider behind it."
-                raise InvalidInputError(component.component, got=component.primitive, rule=rule, next_step=next_step)
-            costs.append(claim.cost)
-        return CostBlock(activity, tuple(costs), provider=self.name, system_revision=system.revision)
+        return block_of_claims(self, activity, system, network, self._refusal)
+
+    def _refusal(self, component: ComponentActivity) -> InvalidInputError:
+        rule, next_step = f"was not measured by {self.name} at every point", "Stack another provider behind it."
+        return InvalidInputError(component.component, got=component.primitive, rule=rule, next_step=next_step)
 
     def claims(
         self, activity: Activity, system: SystemProfile, network: NetworkTierBinding

@@ -19,7 +19,7 @@ from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 from .activity import Activity, ComponentActivity
 from .block import CostBlock
-from .claims import covers_all, merged
+from .claims import block_of_claims, covers_all, merged
 from .provider import Claim, CostProvider, require_provider
 
 
@@ -52,17 +52,14 @@ class CostResolver(CostProvider):
         Raises `UnsupportedError` for a component that none covers, `InvalidInputError` for equal claims, and what the
         providers raise that are asked.
         """
-        costs = []
-        for component, claim in zip(activity.components, self.claims(activity, system, network), strict=True):
-            if claim is None or not covers_all(claim):
-                raise UnsupportedError(
-                    component.component,
-                    got=component.primitive,
-                    rule=f"is covered by none of {self.name}",
-                    next_step="Stack a provider behind them that covers it, such as peak-only.",
-                )
-            costs.append(claim.cost)
-        return CostBlock(activity, tuple(costs), provider=self.name, system_revision=system.revision)
+        return block_of_claims(self, activity, system, network, self._refusal)
+
+    def _refusal(self, component: ComponentActivity) -> UnsupportedError:
+        rule, next_step = (
+            f"is covered by none of {self.name}",
+            "Stack a provider behind them that covers it, such as peak-only.",
+        )
+        return UnsupportedError(component.component, got=component.primitive, rule=rule, next_step=next_step)
 
     def claims(
         self, activity: Activity, system: SystemProfile, network: NetworkTierBinding

@@ -11,7 +11,7 @@ import pytest
 from blueprint_nb.calibration.errors import Judged, error_figures
 from blueprint_nb.calibration.fit import fit
 from blueprint_nb.calibration.observed import samples_of, system_of
-from blueprint_nb.calibration.residuals import correlation, held_out_residuals, octave_residuals
+from blueprint_nb.calibration.residuals import correlation, held_out_residuals
 from blueprint_nb.calibration.sample import octave_of
 from blueprint_nb.calibration.splits import (
     folds,
@@ -44,7 +44,7 @@ def test_errors_by_hand():
 def test_residuals_are_kept_by_octave():
     """Octave 0 is measured as estimated; octave 7 at one, two and four times as long."""
     measured = [1.0] * 60 + [1.0, 2.0, 4.0] * 20
-    first, second = octave_residuals(judged(measured, [1.0] * 120, [1] * 60 + [128] * 60))
+    first, second = held_out_residuals(judged(measured, [1.0] * 120, [1] * 60 + [128] * 60)).octaves
     assert (first.octave, first.rows, first.low, first.middle, first.high) == (0, 60, 0.0, 0.0, 0.0)
     assert (second.octave, second.rows) == (7, 60)
     assert (second.low, second.high) == (0.0, pytest.approx(np.log(4), abs=1e-5))
@@ -52,9 +52,9 @@ def test_residuals_are_kept_by_octave():
 
 
 def test_few_rows_of_an_octave_are_joined_by_their_neighbours():
-    first, second, third = octave_residuals(
+    first, second, third = held_out_residuals(
         judged([1.0] + [2.0] * 60 + [8.0] * 60, [1.0] * 121, [1] + [2] * 60 + [64] * 60)
-    )
+    ).octaves
     assert (first.rows, first.high) == (1, pytest.approx(np.log(2), abs=1e-5))
     assert second.high == first.high
     assert third.high == pytest.approx(np.log(8), abs=1e-5)

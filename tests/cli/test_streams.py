@@ -109,7 +109,10 @@ class Terminal(io.StringIO):
 class GoneTerminal(Terminal):
     """One whose window was closed."""
 
+    refused = 0
+
     def write(self, text: str, /) -> int:
+        self.refused += 1
         raise OSError(5, "Input/output error")
 
     def fileno(self) -> int:
@@ -160,4 +163,6 @@ def test_a_terminal_that_obeys_nothing_gets_no_bar(monkeypatch: pytest.MonkeyPat
 
 def test_a_terminal_that_is_gone_ends_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    fit(monkeypatch, GoneTerminal(), wrapped=True)
+    gone = GoneTerminal()
+    fit(monkeypatch, gone, wrapped=True)
+    assert gone.refused > 0

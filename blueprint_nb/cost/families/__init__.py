@@ -5,13 +5,12 @@ from .attention_prefill import AttentionPrefill
 from .collective import Collective
 from .embedding import Embedding
 from .family import Family, KernelTime, Parameter
-from .forms import FAMILY_NAMES, form_of
+from .forms import form_of
 from .gemm import Gemm
 from .link import HOST_LINK, Link, collective_keys, is_through_host, link_of
 from .machine import Machine, machine_of
 
 __all__ = [
-    "FAMILY_NAMES",
     "HOST_LINK",
     "AttentionDecode",
     "AttentionPrefill",

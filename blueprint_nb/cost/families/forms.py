@@ -17,7 +17,7 @@ from .row_wise import ROW_WISE
 
 _PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *ROW_WISE, Embedding(), Host())}
 
-FAMILY_NAMES: Final = (*_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
+_NAMES: Final = (*_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
 
 
 def form_of(name: str, *, kernel: str = "", link: Link | None = None, own_bytes: int = 0) -> Family:
@@ -33,4 +33,4 @@ def form_of(name: str, *, kernel: str = "", link: Link | None = None, own_bytes:
         return AttentionPrefill(kernel)
     if name in COLLECTIVES and link is not None:
         return Collective(name, link, own_bytes=own_bytes)
-    raise unknown_name("family", name, FAMILY_NAMES)
+    raise unknown_name("family", name, _NAMES)
