@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..cost import BOUNDS, Activity, Band, ComponentActivity, ComponentCost, CostBlock, bound_index
+from ..cost import BOUNDS, Activity, ComponentActivity, ComponentCost, CostBlock, bound_index
 from ..errors import InvalidInputError, one_of
 from ..workload import InferencePhase
 from .estimate import Estimate
-from .frames import TERM_COLUMNS, WORK_COLUMNS
-
-_SECONDS = (*TERM_COLUMNS, "floor_seconds", "seconds")
+from .frames import WORK_COLUMNS
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,32 +52,16 @@ def bound_of(activity: ComponentActivity, cost: ComponentCost) -> str:
 
 
 def _at(block: CostBlock, shape: tuple[int, ...], index: Any) -> CostBlock:
-    activities, costs = block.activity.components, block.costs
+    def picked(figures: Any) -> Any:
+        return np.broadcast_to(figures, shape)[index].item()
+
+    activity = block.activity
+    components = (
+        replace(one, **{name: picked(getattr(one, name)) for name in WORK_COLUMNS}) for one in activity.components
+    )
+    statistics = {name: picked(figures) for name, figures in activity.statistics.items()}
     return replace(
         block,
-        activity=Activity(
-            block.activity.datatype,
-            tuple(_picked(item, WORK_COLUMNS, shape, index, int) for item in activities),
-            {name: int(np.broadcast_to(value, shape)[index]) for name, value in block.activity.statistics.items()},
-        ),
-        costs=tuple(_cost_at(cost, shape, index) for cost in costs),
+        activity=Activity(activity.datatype, tuple(components), statistics),
+        costs=tuple(cost.mapped(picked) for cost in block.costs),
     )
-
-
-def _cost_at(cost: ComponentCost, shape: tuple[int, ...], index: Any) -> ComponentCost:
-    band = cost.band
-    return replace(
-        cost,
-        **_values(cost, _SECONDS, shape, index, float),
-        origin_index=int(np.broadcast_to(cost.origin_index, shape)[index]),
-        terms={name: float(np.broadcast_to(term, shape)[index]) for name, term in cost.terms.items()},
-        band=None if band is None else Band(**_values(band, ("low_seconds", "high_seconds"), shape, index, float)),
-    )
-
-
-def _picked(record: Any, names: tuple[str, ...], shape: tuple[int, ...], index: Any, kind: type) -> Any:
-    return replace(record, **_values(record, names, shape, index, kind))
-
-
-def _values(record: Any, names: tuple[str, ...], shape: tuple[int, ...], index: Any, kind: type) -> dict[str, Any]:
-    return {name: kind(np.broadcast_to(getattr(record, name), shape)[index]) for name in names}

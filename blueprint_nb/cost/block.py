@@ -47,6 +47,34 @@ class ComponentCost:
     origin_index: Any = 0
     """Which of them, at each point: an int or an int array."""
 
+    @property
+    def times(self) -> dict[str, Any]:
+        """Its seconds by the names of their fields, without terms and band."""
+        return {name: getattr(self, name) for name in _TIMES}
+
+    @property
+    def arrays(self) -> Iterator[Any]:
+        """All arrays in it."""
+        band = () if self.band is None else (self.band.low_seconds, self.band.high_seconds)
+        figures = (*self.times.values(), *self.terms.values(), *band, self.origin_index)
+        return (one for one in figures if isinstance(one, np.ndarray))
+
+    def mapped(self, change: Callable[[Any], Any]) -> ComponentCost:
+        """With `change` made to each figure: all seconds, and the index of the origins."""
+        band = self.band
+        return ComponentCost(
+            **{name: change(getattr(self, name)) for name in _TIMES},
+            terms={name: change(term) for name, term in self.terms.items()},
+            band=None if band is None else Band(change(band.low_seconds), change(band.high_seconds)),
+            family=self.family,
+            correlation=self.correlation,
+            origins=self.origins,
+            origin_index=change(self.origin_index),
+        )
+
+
+_TIMES: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
+
 
 BOUNDS: Final = ("memory", "compute", "network", "floor")
 
@@ -58,11 +86,6 @@ def bound_index(activity: ComponentActivity, cost: ComponentCost) -> Any:
     bound = np.greater(cost.compute_seconds, cost.memory_seconds).astype(np.int8)
     waits = np.greater(cost.floor_seconds, np.maximum(cost.compute_seconds, cost.memory_seconds))
     return np.where(waits, np.int8(3), bound)
-
-
-_ARRAYS: Final = (
-    "compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds", "origin_index"
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +101,8 @@ class CostBlock:
     def __post_init__(self) -> None:
         """Make the figures read-only: what is compared with a measurement must be frozen."""
         for cost in self.costs:
-            bands = () if cost.band is None else (cost.band.low_seconds, cost.band.high_seconds)
-            own = (getattr(cost, name) for name in _ARRAYS)
-            for values in (*own, *cost.terms.values(), *bands):
-                if isinstance(values, np.ndarray):
-                    values.setflags(write=False)
+            for values in cost.arrays:
+                values.setflags(write=False)
 
     @property
     def priced(self) -> Iterator[tuple[ComponentActivity, ComponentCost]]:

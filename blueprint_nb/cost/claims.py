@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from .bands import Band
 from .block import ComponentCost, CostBlock
 from .origin import Origin
 from .provider import Claim, CostProvider
-
-_SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
 
 
 def merged(first: Claim | None, second: Claim) -> Claim:
@@ -67,7 +65,7 @@ def _joined(first: ComponentCost, second: ComponentCost, is_first: Any) -> Compo
     indices = [np.asarray(cost.origin_index).astype(np.int64) for cost in (first, second)]
     return replace(
         first,
-        **{name: chosen(getattr(first, name), getattr(second, name)) for name in _SECONDS},
+        **{name: chosen(times, second.times[name]) for name, times in first.times.items()},
         terms={name: chosen(first.terms.get(name, np.nan), second.terms.get(name, np.nan)) for name in names},
         band=band,
         family=first.family or second.family,

@@ -8,8 +8,7 @@ a cost of very many points is not kept at all, since it would push out all other
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Hashable, Mapping
 from threading import Lock
 from typing import Any, Final
 
@@ -56,7 +55,7 @@ class Remembered:
 
     def keep(self, key: Hashable, cost: ComponentCost) -> None:
         """Keeps `cost`, unless it is large, and drops those not asked for longest; its arrays become read-only."""
-        arrays = list(_arrays(cost))
+        arrays = list(cost.arrays)
         for values in arrays:
             values.setflags(write=False)
         size = _ENTRY_BYTES + sum(values.nbytes for values in arrays)
@@ -86,10 +85,3 @@ def _size_key(size: Any) -> Hashable:
         return int(size)
     column = np.asarray(size, dtype=np.int64)
     return column.shape, column.tobytes()
-
-
-def _arrays(cost: ComponentCost) -> Iterator[Any]:
-    """All that a cost holds."""
-    own = (getattr(cost, one.name) for one in fields(cost))
-    band = () if cost.band is None else (cost.band.low_seconds, cost.band.high_seconds)
-    return (one for one in (*own, *cost.terms.values(), *band) if isinstance(one, np.ndarray))

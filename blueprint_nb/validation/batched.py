@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
 
 from ..analysis import PhaseEstimate
 from ..analysis.phase import price
-from ..cost import Activity, Band, ComponentCost, CostBlock, CostProvider, Origin, plan_activity
+from ..cost import Activity, ComponentCost, CostBlock, CostProvider, plan_activity
 from ..ir import BoundPlan
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
 
 _WORK: Final = ("operations", "read_bytes", "write_bytes", "message_bytes")
-_SECONDS: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
 
 
 def estimate_plans(
@@ -34,14 +34,12 @@ def estimate_plans(
     """
     activities = [plan_activity(plan) for plan in plans]
     block = price(provider, _stacked(activities), system, network)
-    columns = [_columns(cost, len(plans)) for cost in block.costs]
+    # A list gives a plan's number sooner than an array does.
+    columns = [cost.mapped(lambda figures: np.broadcast_to(figures, (len(plans),)).tolist()) for cost in block.costs]
     estimates = []
     for index, (plan, activity) in enumerate(zip(plans, activities, strict=True)):
-        costs = []
-        for cost, column in zip(block.costs, columns, strict=True):
-            origin = cost.origins[column["origin_index"][index]] if cost.origins else None
-            costs.append(_at(cost, column, index, origin))
-        estimates.append(PhaseEstimate(plan, CostBlock(activity, tuple(costs), block.provider, block.system_revision)))
+        costs = tuple(_at(column, index) for column in columns)
+        estimates.append(PhaseEstimate(plan, CostBlock(activity, costs, block.provider, block.system_revision)))
     return estimates
 
 
@@ -68,27 +66,9 @@ def _array(values: Sequence[int]) -> Any:
     return np.array(values, dtype=np.int64)
 
 
-def _columns(cost: ComponentCost, points: int) -> dict[str, Any]:
-    """Every figure of a component as a list of a value a point."""
-
-    def listed(values: Any) -> list[Any]:
-        found: list[Any] = np.broadcast_to(values, (points,)).tolist()
-        return found
-
-    columns: dict[str, Any] = {name: listed(getattr(cost, name)) for name in (*_SECONDS, "origin_index")}
-    columns["terms"] = {name: listed(term) for name, term in cost.terms.items()}
-    if cost.band is not None:
-        columns["band"] = (listed(cost.band.low_seconds), listed(cost.band.high_seconds))
-    return columns
-
-
-def _at(cost: ComponentCost, columns: dict[str, Any], index: int, origin: Origin | None) -> ComponentCost:
-    low, high = columns.get("band", ((), ()))
-    return ComponentCost(
-        **{name: columns[name][index] for name in _SECONDS},
-        terms={name: values[index] for name, values in columns["terms"].items()},
-        band=None if cost.band is None else Band(low[index], high[index]),
-        family=cost.family,
-        correlation=cost.correlation,
-        origins=() if origin is None else (origin,),
-    )
+def _at(columns: ComponentCost, index: int) -> ComponentCost:
+    """One plan's cost, with its origin alone."""
+    cost = columns.mapped(itemgetter(index))
+    if len(cost.origins) < 2:
+        return cost
+    return replace(cost, origins=(cost.origins[cost.origin_index],), origin_index=0)
