@@ -1,9 +1,8 @@
-"""What the forms of attention decode and prefill share: waves of CTAs, the L2 cache, tiles by head size, the floor.
+"""What the forms of attention decode and prefill share: waves of CTAs, tiles by head size, the floor.
 
     load(x) = CTAs of the fullest unit, in CTAs that run alone; two at once take `pair_ratio` as long as one; mixed with
               max(x · pair_ratio / 2, 1) by `wave_smoothness`
-    h       = 1 / (1 + (bytes / (share · L2))^steepness),  the fraction that the cache serves
-    bytes take  bytes / bandwidth · [(1 − h) / f + h / (f · gain)]
+    bytes take  bytes / (bandwidth · fraction) · slowness,  that and h, what the cache serves, being those of `cache`
 
 A profiler repeats its call, so that what fits in the cache is found there; a model's next layer finds its KV in the
 memory. `cold_cache` says how long that takes: it makes h nought.
@@ -17,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
+from . import cache
 from .family import KernelTime, Parameter
 
 _PADDED_HEAD: Final = 192
@@ -59,14 +59,9 @@ def load(ctas_per_unit: Any, values: Mapping[str, float]) -> Any:
     return (1.0 - smooth) * whole + smooth * np.maximum(0.5 * pair * ctas_per_unit, 1.0)
 
 
-def served(cache_fills: Any, values: Mapping[str, float], steepness: float) -> Any:
-    """The fraction that the cache serves, of bytes that would fill it `cache_fills` times."""
-    return 1.0 / (1.0 + (cache_fills / values["l2_share"]) ** steepness)
-
-
-def slowness(fraction_served: Any, values: Mapping[str, float]) -> Any:
-    """Seconds of bytes, in seconds at the whole bandwidth of the memory."""
-    return (1.0 - fraction_served + fraction_served / values["l2_gain"]) / values["bandwidth_fraction"]
+def memory_seconds(stream_seconds: Any, fraction_served: Any, values: Mapping[str, float]) -> Any:
+    """Seconds of bytes that take `stream_seconds` at the whole bandwidth of the memory."""
+    return stream_seconds * (cache.slowness(fraction_served, values) / values["bandwidth_fraction"])
 
 
 def quickest(terms: Mapping[str, Any], alternatives: Any) -> dict[str, Any]:

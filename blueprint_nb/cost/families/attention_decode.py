@@ -9,7 +9,7 @@ adds what a split left apart:
     memory = KV, queries and results through the memory or the cache;  compute = the tiles' operations
     time   = floor + sequences · scan + layout + min over splits of ((chain³ + memory³ + compute³)^⅓ + reduction)
 
-`load`, h and the floor are those of `attention`, the splits those of `split_rule`. Where the software's rule is erratic
+`load` and the floor are those of `attention`, h that of `cache`, the splits those of `split_rule`. Where the software's rule is erratic
 in the grid, the time lies between the largest function below it that never falls and the smallest one above it. Left
 out: sequences of different lengths, sliding windows.
 """
@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import unknown_name
-from . import attention
+from . import attention, cache
 from .attention_grid import Grid, Side, Work
 from .family import Bound, Family, KernelTime, Parameter, column
 from .machine import Machine
@@ -188,11 +188,11 @@ class AttentionDecode(Family):
 
 def _block_and_memory(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
     """Seconds of a block, and of all bytes."""
-    served = attention.served(prepared.cache_fills, values, values["l2_steepness"])
+    served = cache.served(prepared.cache_fills, values, values["l2_steepness"])
     ratio = values["block_traffic_ratio"] * (1.0 - served + served * values["block_l2_ratio"])
     traffic = prepared.kv_seconds + values["query_traffic_ratio"] * prepared.query_seconds
     block = values.get("block_seconds", 0.0) + prepared.block_seconds * ratio
-    return block, traffic * attention.slowness(served, values)
+    return block, attention.memory_seconds(traffic, served, values)
 
 
 def _terms(grid: Grid, block: Any, values: Mapping[str, float]) -> tuple[Any, Any, Any]:

@@ -9,7 +9,7 @@ CTAs take tiles of queries; each goes through the KV blocks that its queries see
     memory  = queries, results and KV through the memory or the cache
     time    = floor + append + min over splits of ((longest^p + tiles^p + memory^p)^(1/p) + reduction)
 
-`load`, the cache and the floor are those of `attention`, tiles those of `tiling`. A block takes its operations and a
+`load`, the time of bytes and the floor are those of `attention`, tiles those of `tiling`. A block takes its operations and a
 softmax cost a score; all tiles together never take less than the causal operations at peak. The triangle is that of
 whole tiles, so that more queries of one context never take less. Left out: sequences of different lengths, sliding
 windows, masks that are not causal.
@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import unknown_name
-from . import attention
+from . import attention, cache
 from .family import Bound, Family, KernelTime, Parameter, column
 from .machine import Machine
 from .tiling import TILINGS
@@ -82,7 +82,7 @@ class _Prepared:
 
 
 class AttentionPrefill(Family):
-    """Prefill by one of the kernels of `TILINGS`; `appends` to the KV cache. Raises `UnknownNameError`."""
+    """Prefill by one of the kernels of `TILINGS`, which appends to the KV cache. Raises `UnknownNameError`."""
 
     name = "attention_prefill"
     dimensions = attention.DIMENSIONS
@@ -94,11 +94,10 @@ class AttentionPrefill(Family):
         "memory": "memory",
     }
 
-    def __init__(self, kernel: str, *, appends: bool = True) -> None:
+    def __init__(self, kernel: str) -> None:
         if kernel not in TILINGS:
             raise unknown_name("kernel", kernel, TILINGS)
         self.kernel = kernel
-        self.appends = appends
         self._tiling = TILINGS[kernel]
         self.parameters = (*_PARAMETERS, *((_REDUCTION,) if len(self._tiling.splits) > 1 else ()))
 
@@ -118,7 +117,7 @@ class AttentionPrefill(Family):
         unit_flops = machine.matrix_flops / machine.compute_units
         scores = batch * heads * queries * (context - (queries - 1.0) / 2.0)
         partials = batch * queries * heads * splits * (head_size + 1.0)
-        tokens = batch * queries if self.appends else np.zeros_like(batch)
+        tokens = batch * queries
         bandwidth = machine.bytes_per_second
         return _Prepared(
             head_size=head_size,
@@ -176,12 +175,12 @@ def _terms(prepared: _Prepared, values: Mapping[str, float]) -> dict[str, Any]:
     starts = attention.load(prepared.ctas_per_unit, values) * values["cta_seconds"]
     tiles = starts + attention.load(prepared.longest_ctas_per_unit, values) * walk + tail
     traffic = values["query_traffic_ratio"] * prepared.query_seconds + prepared.kv_seconds
-    served = attention.served(traffic * prepared.fills_per_second, values, _L2_STEEPNESS)
+    served = cache.served(traffic * prepared.fills_per_second, values, _L2_STEEPNESS)
     adding = values.get("reduction_seconds", 0.0) + prepared.parts_seconds
     return {
         "longest": one,
         "tiles": np.maximum(tiles, prepared.peak_seconds),
-        "memory": traffic * attention.slowness(served, values),
+        "memory": attention.memory_seconds(traffic, served, values),
         "split": np.where(prepared.splits > 1, adding, 0.0),
     }
 
@@ -196,7 +195,7 @@ def _split_seconds(terms: Mapping[str, Any], values: Mapping[str, float]) -> Any
 def _overheads(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
     """Floor and append seconds, of shape (rows,)."""
     floor = attention.floor_seconds(prepared.head_size, values)
-    served = attention.served(prepared.appended_seconds * prepared.fills_per_second, values, _L2_STEEPNESS)
-    written = prepared.appended_seconds * (1.0 - served + served / values["l2_gain"])
+    served = cache.served(prepared.appended_seconds * prepared.fills_per_second, values, _L2_STEEPNESS)
+    written = prepared.appended_seconds * cache.slowness(served, values)
     append = values["append_token_seconds"] * prepared.tokens_per_unit + values["append_traffic_ratio"] * written
     return floor[:, 0], append[:, 0]

@@ -1,13 +1,11 @@
 """Kernels that take one row after another: norms, activations, RoPE, adds, the KV save.
 
 A CTA works on a row of `width` elements, a chunk of 1,024 (LayerNorm: 512) at a time; some rows run at once on each
-unit, the rest wait; meanwhile the bytes have to move, from the cache as far as they fit in it:
+unit, the rest wait; meanwhile the bytes have to move, from the cache as far as they fit in it (`cache`):
 
     serial = waves of rows · (row + chunk · ⌈width / chunk⌉)
-    memory = bytes / bandwidth · [(1 − h) / f + h / (f · gain)],  h = 1 / (1 + (bytes / (share · L2))^steepness)
+    memory = bytes / (bandwidth · fraction) · slowness
     time   = floor + (serial² + memory²)^½
-
-h is the fraction that the cache serves. The gain is at least 1, so more bytes never take less time.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
+from . import cache
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
 
@@ -105,9 +104,8 @@ def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
     filled = prepared.rows_per_unit / values["rows_at_once"]
     waves = (1.0 - smooth) * np.ceil(filled) + smooth * np.maximum(filled, 1.0)
     serial = waves * (values["row_seconds"] + values["chunk_seconds"] * prepared.chunks)
-    served = 1.0 / (1.0 + (prepared.cache_fills / values["l2_share"]) ** values["l2_steepness"])
-    slowness = (1.0 - served) + served / values["l2_gain"]
-    return serial, prepared.stream_seconds * slowness / values["bandwidth_fraction"]
+    served = cache.served(prepared.cache_fills, values, values["l2_steepness"])
+    return serial, prepared.stream_seconds * cache.slowness(served, values) / values["bandwidth_fraction"]
 
 
 def counted_rows(rows: int) -> str:
