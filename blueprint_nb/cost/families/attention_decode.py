@@ -9,9 +9,9 @@ adds what a split left apart:
     memory = KV, queries and results through the memory or the cache;  compute = the tiles' operations
     time   = floor + sequences · scan + layout + min over splits of ((chain³ + memory³ + compute³)^⅓ + reduction)
 
-`load` and the floor are those of `attention`, h that of `cache`, the splits those of `split_rule`. Where the software's rule is erratic
-in the grid, the time lies between the largest function below it that never falls and the smallest one above it. Left
-out: sequences of different lengths, sliding windows.
+`load` and the floor are those of `attention`, h that of `cache`, the splits those of `split_rule`. Where the software's
+rule is erratic in the grid, the time lies between the largest function below it that never falls and the smallest one
+above it. Left out: sequences of different lengths, sliding windows.
 """
 
 from __future__ import annotations

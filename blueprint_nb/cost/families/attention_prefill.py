@@ -9,9 +9,9 @@ CTAs take tiles of queries; each goes through the KV blocks that its queries see
     memory  = queries, results and KV through the memory or the cache
     time    = floor + append + min over splits of ((longest^p + tiles^p + memory^p)^(1/p) + reduction)
 
-`load`, the time of bytes and the floor are those of `attention`, tiles those of `tiling`. A block takes its operations and a
-softmax cost a score; all tiles together never take less than the causal operations at peak. The triangle is that of
-whole tiles, so that more queries of one context never take less. Left out: sequences of different lengths, sliding
+`load`, the time of bytes and the floor are those of `attention`, tiles those of `tiling`. A block takes its operations
+and a softmax cost a score; all tiles together never take less than the causal operations at peak. The triangle is that
+of whole tiles, so that more queries of one context never take less. Left out: sequences of different lengths, sliding
 windows, masks that are not causal.
 """
 
