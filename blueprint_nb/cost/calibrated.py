@@ -16,26 +16,24 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..mapping import NetworkTierBinding
-from ..system import NetworkTier, SystemProfile
+from ..system import SystemProfile
 from ..workload import element_bytes
 from .activity import Activity, ComponentActivity
 from .analytical import carrying_tier
 from .bands import Band
 from .block import ComponentCost, CostBlock
 from .calibration import CalibrationSet, FamilyFit
+from .chosen_fit import chosen_fit, was_observed
 from .claims import block_of_claims, merged
 from .cold_cache import reaching_memory
 from .evaluation import kernel_times
 from .expected_error import Spread, doublings_outside, outside_dimensions, spread_of
-from .families import AttentionDecode, Family, Link, Machine, collective_keys, form_of, link_of, machine_of
+from .families import AttentionDecode, Family, Link, Machine, form_of, link_of, machine_of
 from .kernels import Kernel, kernels_of
 from .origin import Origin
 from .peak_floor import seconds_at_peak
 from .provider import Claim, CostProvider
 from .remembered import Remembered, shape_key
-
-_BORROWED: Final = {"layer_norm": "rms_norm", "activation": "add"}
-"""Family to the one whose parameters it takes where it has none: it moves the bytes of a row in the same way."""
 
 _APPENDED: Final = "kv_save"
 """Sources time attention with the KV of the new tokens being written to the cache, and no kernel that does it alone."""
@@ -124,37 +122,13 @@ class CalibratedProvider(CostProvider):
         network: NetworkTierBinding,
     ) -> _Fitted | None:
         tier = None if component.collective is None else carrying_tier(component, system, network)
-        keys = [kernel.family] if tier is None else collective_keys(kernel.family, tier.name)
-        key = self._key([key for key in keys if self._is_of(key, tier, system)], activity.datatype)
-        borrowed_from = ""
-        if key is None and kernel.family in _BORROWED:
-            borrowed_from = _BORROWED[kernel.family]
-            key = self._key([borrowed_from], activity.datatype)
-        if key is None:
+        chosen = chosen_fit(self.calibration, kernel.family, activity.datatype, tier, system)
+        if chosen is None:
             return None
-        found = self.calibration.families[key]
-        link: Link | None = None if tier is None else found.link or link_of(tier)
-        form = form_of(kernel.family, kernel=found.kernel, link=link, own_bytes=found.own_bytes)
-        return _Fitted(kernel, form, found, key, link, borrowed_from)
-
-    def _is_of(self, key: str, tier: NetworkTier | None, system: SystemProfile) -> bool:
-        """Whether a family was fitted over such a link: a preset of the reference model stands for the device's own."""
-        fit = self.calibration.families.get(key)
-        if fit is None or fit.link is None or tier is None or system.kind == "reference":
-            return True
-        return fit.link == link_of(tier)
-
-    def _key(self, keys: list[str], datatype: str) -> str | None:
-        """The first family that is there: of the datatype itself, or of one whose elements are as long.
-
-        A set for any device takes what it has, and says that the datatype is outside its range.
-        """
-        families = self.calibration.families
-        exact = next((f"{key}:{datatype}" for key in keys if f"{key}:{datatype}" in families), None)
-        found = exact or next((key for key in keys if key in families), None)
-        if found is None or exact or not self.calibration.systems or _is_observed(families[found], datatype):
-            return found
-        return None
+        fit = chosen.fit
+        link: Link | None = None if tier is None else fit.link or link_of(tier)
+        form = form_of(kernel.family, kernel=fit.kernel, link=link, own_bytes=fit.own_bytes)
+        return _Fitted(kernel, form, fit, chosen.key, link, chosen.borrowed_from)
 
     def _machine(self, fit: FamilyFit, system: SystemProfile, datatype: str) -> Machine:
         """The figures that a family was fitted with, where they are of elements as long."""
@@ -184,7 +158,7 @@ class CalibratedProvider(CostProvider):
         kernel, fit, family = fitted.kernel, fitted.fit, fitted.family
         time = kernel_times(family, kernel.shape, machine, fit.values)
         by_bound = _by_bound(family, time.terms)
-        is_observed = _is_observed(fit, datatype)
+        is_observed = was_observed(fit, datatype)
         origin_index, outside = outside_dimensions(fit, kernel.shape)
         doublings = doublings_outside(fit, kernel.shape) if any(outside) else 0.0
         seconds, terms = time.seconds, time.terms
@@ -231,11 +205,6 @@ def _quicker(first: Claim | None, second: Claim) -> Claim:
         return second
     yields = np.logical_and(first.covers, second.covers) & (second.cost.seconds < first.cost.seconds)
     return merged(Claim(first.cost, np.logical_and(first.covers, ~yields)), second)
-
-
-def _is_observed(fit: FamilyFit, datatype: str) -> bool:
-    """Whether kernels of elements as long were."""
-    return element_bytes(datatype) in {element_bytes(name) for name in fit.datatypes}
 
 
 def _by_bound(family: Family, terms: Mapping[str, Any]) -> dict[str, Any]:
