@@ -1,7 +1,7 @@
 """What a fit sees: kernels of one family on one machine, and how much each counts.
 
-A row counts so that each octave of size and each component have the same say: most rows of a profile are large, and a
-plain mean would hide decode.
+A row counts so that each component, and of it each octave of size (from one power of two to the next), adds up to the
+same weight: most rows of a profile are large, and a plain mean would hide decode.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..cost.families import Family, Machine
+from ..cost.octaves import octave_of
+
+__all__ = ["Sample", "balanced_weights", "octave_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class Sample:
     group: Any
     """int64: rows of one number are one component, or one kind of shape where a source has one component."""
     octave: Any
-    """int64: ⌊log₂⌋ of the size that grows with the work."""
+    """int64: `octave_of` the size that grows with the work."""
     form: Family | None = None
     """What times it, where that is not the family that is fitted: a collective over another link."""
 
@@ -50,11 +53,6 @@ class Sample:
             return self
         drawn = np.random.default_rng(seed).choice(len(self), rows, replace=False, p=self.weights)
         return self.take(np.sort(drawn))
-
-
-def octave_of(size: Any) -> Any:
-    """⌊log₂ size⌋ of sizes ≥ 1, as int64."""
-    return np.frexp(np.asarray(size, dtype=np.float64))[1].astype(np.int64) - 1
 
 
 def balanced_weights(group: Any, octave: Any) -> Any:

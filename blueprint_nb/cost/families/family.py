@@ -53,7 +53,7 @@ class Family(ABC):
     dimensions: tuple[str, ...]
     """Names of the shape's columns (integers)."""
     size: str
-    """The dimension that grows with a step's tokens: errors are told by octaves of it."""
+    """The dimension that grows with a step's tokens: errors are told by its octaves (see `cost.octaves`)."""
     parameters: tuple[Parameter, ...]
     bounds: Mapping[str, Bound]
     """Term to what it counts as."""
