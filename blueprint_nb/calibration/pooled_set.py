@@ -1,10 +1,11 @@
 """One set for any device: every family fitted over all GPUs of both sources at once, and asked about GPUs left out.
 
-Each source's table of a GPU is a sample of its own, with the figures of its own device and link, and all have the same
-say; rows of two sources are never taken for measurements of one thing. Residuals are those of GPUs that were left out,
-so a band says what an unseen GPU may bring. Of attention, which has a kernel for each generation, the one form is taken
-that errs least on GPUs left out. Errors are told of one row a shape, at most 1,500 a table with octaves balanced, so
-that a table of 36,000 rows has no more say than one of 2,000.
+Each source's table of a GPU is a sample of its own, with the figures of its own device and link, and all weigh the
+same; rows of two sources are never taken for measurements of one thing. A GPU is left out with the tables that all
+sources have of it, on any board. Residuals are those of GPUs that were left out, so a band says what an unseen GPU may
+bring. Of attention, which has a kernel for each generation, the one form is taken that errs least on GPUs left out.
+Errors are told of one row a shape, at most 1,500 a table, drawn so that each octave of size (from one power of two to
+the next) comes as often: a table of 36,000 rows weighs no more than one of 2,000.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ..cost.families.collective import COLLECTIVES
 from ..evidence.observations import SOURCE_KEY
 from .errors import Judged, error_figures
 from .fit import OPTIMISER, SEED, fit, start_pool
+from .gpus import GPUS, names_by_year
 from .observed import FormOf, samples_of, system_of
 from .residuals import held_out_residuals
 from .run import Progress, nothing_to_fit
@@ -45,32 +47,21 @@ NAME: Final = "pooled"
 HELD_OUT_GPU: Final = "leave-one-GPU-out"
 HELD_OUT_GENERATION: Final = "earlier generations to a later one"
 
-_GPUS: Final = {
-    "a100_80g_pcie": "A100",
-    "a100_80g_sxm": "A100",
-    "a40_48g": "A40",
-    "l40s_48g": "L40S",
-    "h100_80g_sxm": "H100",
-    "h200_141g_sxm": "H200",
-    "b200": "B200",
-}
-"""System to the GPU that it is of: what is left out together."""
-
 _UNSEEN: Final = 2.0
 """An estimate: by so much wider is a band that one GPU's own rows make of another's."""
 
 _ACROSS: Final = ", across boxes"
 """Ends the name of what stands for a network between boxes: it is asked about, but parameters are of one box."""
 
-_GENERATIONS: Final[tuple[tuple[str, ...], ...]] = (("A100", "A40"), ("L40S", "H100", "H200"), ("B200",))
-"""By year: Ampere; Ada and Hopper; Blackwell."""
+_GENERATIONS: Final = names_by_year()
+"""Ampere; Ada and Hopper; Blackwell."""
 
 _ROWS: Final = 500
 """Of each sample that a fit sees."""
 
 _ATTENTION_ROWS: Final = 250
 _JUDGED_ROWS: Final = 1500
-"""Of each sample that errors are told of, drawn with octaves balanced."""
+"""Of each sample that errors are told of."""
 
 _KERNELS: Final = ("flash_attention_2", "generic")
 """Forms of attention that are tried."""
@@ -285,7 +276,8 @@ def _gpu(study: Study, target: str) -> str:
     """What is left out together; a network between boxes apart from that of the GPU's own box."""
     system = load_system(system_of(str(study.rows["source"][0]), target))
     across = study.key.endswith(f"@{system.network[-1].name}")
-    return f"{_GPUS[system.name]}{_ACROSS}" if across else _GPUS[system.name]
+    name = GPUS[system.name].name
+    return f"{name}{_ACROSS}" if across else name
 
 
 def _forms(name: str) -> list[Family]:

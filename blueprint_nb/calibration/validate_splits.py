@@ -1,6 +1,7 @@
-"""What is held out besides what a study holds out itself: a GPU, or a generation of GPUs.
+"""What is held out besides what a study holds out itself: a GPU of the study's source, or a generation of its GPUs.
 
-Either is priced by its spec sheet alone, with what the others teach: shapes may recur on it, its times may not.
+Either is priced by its spec sheet alone, with what the source's others teach: shapes may recur on it, its times may
+not. Of the pooled set, which all sources teach, other rows are held out (see `pooled_set`).
 """
 
 from __future__ import annotations
@@ -8,27 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from .gpus import GPUS
 from .observed import system_of
 from .study import Part, Study
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["GENERATIONS", "HELD_OUT_GENERATION", "HELD_OUT_GPU", "splits_of"]
-
-HELD_OUT_GPU: Final = "leave-one-GPU-out"
+HELD_OUT_OF_SOURCE: Final = "leave-one-GPU-out within a source"
 HELD_OUT_GENERATION: Final = "leave-one-generation-out"
-
-GENERATIONS: Final = {
-    "a100_80g_pcie": "Ampere",
-    "a100_80g_sxm": "Ampere",
-    "a40_48g": "Ampere",
-    "l40s_48g": "Ada",
-    "h100_80g_sxm": "Hopper",
-    "h200_141g_sxm": "Hopper",
-    "b200": "Blackwell",
-}
-"""System to its generation."""
 
 
 def splits_of(study: Study) -> dict[str, Sequence[Part]]:
@@ -38,9 +27,9 @@ def splits_of(study: Study) -> dict[str, Sequence[Part]]:
     """
     devices = study.rows.select("source", "target").unique().sort("target").rows()
     by_device = {
-        HELD_OUT_GPU: _each(study.rows, {target: target for _, target in devices}),
+        HELD_OUT_OF_SOURCE: _each(study.rows, {target: target for _, target in devices}),
         HELD_OUT_GENERATION: _each(
-            study.rows, {target: GENERATIONS[system_of(source, target)] for source, target in devices}
+            study.rows, {target: GPUS[system_of(source, target)].generation for source, target in devices}
         ),
     }
     splits = {**study.splits, **by_device}

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 from blueprint_nb.calibration.aiconfigurator_sets import DeviceTables, aiconfigurator_studies, device_tables
+from blueprint_nb.calibration.gpus import GPUS, names_by_year
+from blueprint_nb.calibration.observed import SYSTEMS
 from blueprint_nb.calibration.pooled_set import pooled_families
 from blueprint_nb.calibration.run import devices_of, studies_of
 from blueprint_nb.calibration.study import Study
@@ -137,6 +139,11 @@ def test_a_pool_takes_the_sixteen_bit_kernels_of_all_sources_together():
     (family,) = pooled_families([*vidur, *others])
     assert family.name == "gemm"
     assert [study.key for study in family.studies] == ["gemm", "gemm"]
+
+
+def test_every_system_that_was_measured_is_of_a_gpu_and_later_ones_follow_earlier_ones():
+    assert {system for devices in SYSTEMS.values() for system in devices.values()} == GPUS.keys()
+    assert names_by_year() == (("A100", "A40"), ("L40S", "H100", "H200"), ("B200",))
 
 
 def test_a_device_is_fitted_by_the_studies_that_have_its_rows():

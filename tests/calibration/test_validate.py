@@ -92,7 +92,7 @@ def test_devices_and_their_generations_are_held_out_where_there_are_several():
         for split, parts in splits.items()
     }
     assert held == {
-        "leave-one-GPU-out": {
+        "leave-one-GPU-out within a source": {
             "a100": (["a40", "h100"], ["a100"]),
             "a40": (["a100", "h100"], ["a40"]),
             "h100": (["a100", "a40"], ["h100"]),
@@ -245,7 +245,7 @@ def test_bands_of_a_block_add_up_within_a_family_as_far_as_its_errors_go_togethe
 
 
 def test_a_form_that_is_right_is_near_perfect_on_what_it_never_saw(validation: Validation):
-    assert validation.splits == ["model", "leave-one-GPU-out", "leave-one-generation-out"]
+    assert validation.splits == ["model", "leave-one-GPU-out within a source", "leave-one-generation-out"]
     assert validation.predictors == ("calibrated", "peak roofline", "constant efficiency", "step curves")
     by_model = validation.errors.filter(split="model", family=ALL).pivot(
         "predictor", index="target", values="mape_percent"
