@@ -1,8 +1,13 @@
-"""Many names in a sentence: the first few, and how many more."""
+"""Many things in a sentence: how many they are, or the first few by name and how many more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 wave", "4,096 waves"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def few(names: Sequence[str], most: int, separator: str = ", ") -> str:

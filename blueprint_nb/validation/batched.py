@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ..analysis import PhaseEstimate
+from ..analysis.frames import WORK_COLUMNS
 from ..analysis.phase import price
 from ..cost import Activity, ComponentCost, CostBlock, CostProvider, plan_activity
 from ..ir import BoundPlan
 from ..mapping import NetworkTierBinding
 from ..system import SystemProfile
-
-_WORK: Final = ("operations", "read_bytes", "write_bytes", "message_bytes")
 
 
 def estimate_plans(
@@ -55,7 +54,7 @@ def _stacked(activities: Sequence[Activity]) -> Activity:
     """One activity of as many points: int64 arrays of shape (points,)."""
     first = activities[0]
     components = tuple(
-        replace(of_points[0], **{name: _array([getattr(one, name) for one in of_points]) for name in _WORK})
+        replace(of_points[0], **{name: _array([getattr(one, name) for one in of_points]) for name in WORK_COLUMNS})
         for of_points in zip(*(activity.components for activity in activities), strict=True)
     )
     statistics = {name: _array([activity.statistics[name] for activity in activities]) for name in first.statistics}

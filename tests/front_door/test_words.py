@@ -1,8 +1,12 @@
-"""Many names in a sentence."""
+"""Many things in a sentence."""
 
 from __future__ import annotations
 
-from blueprint_nb.words import few
+from blueprint_nb.words import counted, few
+
+
+def test_one_thing_is_one_and_others_are_many() -> None:
+    assert [counted(count, "wave") for count in (0, 1, 2, 4096)] == ["0 waves", "1 wave", "2 waves", "4,096 waves"]
 
 
 def test_a_few_names_are_all_named_and_of_many_the_rest_is_counted() -> None:

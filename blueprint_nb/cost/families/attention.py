@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
+from ...words import counted
 from . import cache
 from .family import KernelTime, Parameter
 
@@ -23,6 +24,9 @@ _PADDED_HEAD: Final = 192
 """The one size between powers of two that models use: some kernels pad it."""
 
 LARGE_HEAD: Final = 128
+
+PARTIAL_BYTES: Final = 8.0
+"""An FP32 partial result, written and read back."""
 
 DIMENSIONS: Final = ("batch", "query_tokens", "context_tokens", "heads", "kv_heads", "head_size")
 
@@ -79,6 +83,6 @@ def in_words(time: KernelTime, units: int, bounds: Sequence[str]) -> str:
     bound = max(bounds, key=terms.__getitem__)
     append = f"append {format_seconds(terms['append'])}; " if terms.get("append") else ""
     return (
-        f"{ctas:,} CTAs on {units} SMs{parts}: {waves:,} {'wave' if waves == 1 else 'waves'}; "
+        f"{ctas:,} CTAs on {units} SMs{parts}: {counted(waves, 'wave')}; "
         f"{bound} {format_seconds(terms[bound])}; {append}floor {format_seconds(terms['floor'])}"
     )

@@ -11,11 +11,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from .attention import PARTIAL_BYTES
 from .machine import Machine
 from .split_rule import FULL_FRACTION, SplitRule, split_runs
-
-_PARTIAL_BYTES: Final = 8.0
-"""An FP32 partial result, written and read back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ class Work:
             ctas_per_unit=units * busy / machine.compute_units,
             blocks=blocks,
             compute_seconds=units * taken * block_flops / machine.matrix_flops,
-            parts_seconds=_PARTIAL_BYTES * partials / machine.bytes_per_second,
+            parts_seconds=PARTIAL_BYTES * partials / machine.bytes_per_second,
             idle_parts_per_unit=units * (splits - 1.0) / machine.compute_units,
         )
 

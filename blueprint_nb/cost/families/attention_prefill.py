@@ -30,9 +30,6 @@ from .machine import Machine
 from .tiling import TILINGS
 
 _L2_STEEPNESS: Final = 4.0
-_PARTIAL_BYTES: Final = 8.0
-"""An FP32 partial result, written and read back."""
-
 
 _PARAMETERS: Final = (
     *attention.SHARED,
@@ -131,7 +128,7 @@ class AttentionPrefill(Family):
             peak_seconds=4.0 * head_size * scores / machine.matrix_flops,
             query_seconds=2.0 * element * batch * queries * heads * head_size / bandwidth,
             kv_seconds=2.0 * element * batch * context * kv_heads * head_size / bandwidth,
-            parts_seconds=_PARTIAL_BYTES * partials / bandwidth,
+            parts_seconds=attention.PARTIAL_BYTES * partials / bandwidth,
             appended_seconds=4.0 * element * tokens * kv_heads * head_size / bandwidth,
             tokens_per_unit=tokens / machine.compute_units,
             fills_per_second=bandwidth / machine.l2_bytes,

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...errors import unknown_name
 from ...units import format_bytes, format_decimal, format_seconds
-from .family import Bound, Family, KernelTime, Parameter
+from .family import Bound, Family, KernelTime, Parameter, column
 from .link import Link
 from .machine import Machine
 
@@ -85,7 +85,7 @@ class Collective(Family):
 
     def prepare(self, shape: Mapping[str, Any], machine: Machine | None = None) -> _Prepared:
         """Of message bytes and ranks. The machine says nothing: what counts is the link."""
-        message, ranks = (np.asarray(shape[name], dtype=np.float64)[..., None] for name in self.dimensions)
+        message, ranks = (column(shape, name) for name in self.dimensions)
         multiple, coefficient = _PER_BYTE[self.name]
         per_byte = multiple * (1.0 + coefficient / ranks) / self.link.to_group(ranks)
         return _Prepared(

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from ...units import format_seconds
+from ...words import counted
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
-from .row_wise import counted_rows
 
 _ELEMENTS = 2
 """Read from the table, written to the activations."""
@@ -84,7 +84,7 @@ class Embedding(Family):
         spread = shape["rows"] * values["index_seconds"] > values["spread_seconds"]
         how = "spread over the device" if spread else "one after the other"
         return (
-            f"{counted_rows(shape['rows'])} of the table, {how}: {terms['serial']}; elements {terms['elements']}; "
+            f"{counted(shape['rows'], 'row')} of the table, {how}: {terms['serial']}; elements {terms['elements']}; "
             f"floor {terms['floor']}"
         )
 

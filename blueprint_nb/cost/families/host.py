@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...units import format_seconds
+from ...words import counted
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
 
@@ -61,9 +62,9 @@ class Host(Family):
         """ "32 sequences 1.5 ms; workers 6.7 ms; floor 1.1 ms"."""
         prepared = self.prepare({name: np.array([shape[name]]) for name in self.dimensions})
         terms = {name: float(term[0]) for name, term in _terms(prepared, values).items()}
-        counted = f"{shape['batch']:,} {'sequence' if shape['batch'] == 1 else 'sequences'}"
         workers = f"workers {format_seconds(terms['workers'])}; " if terms["workers"] else ""
-        return f"{counted} {format_seconds(terms['sequences'])}; {workers}floor {format_seconds(terms['floor'])}"
+        sequences = f"{counted(shape['batch'], 'sequence')} {format_seconds(terms['sequences'])}"
+        return f"{sequences}; {workers}floor {format_seconds(terms['floor'])}"
 
 
 def _terms(prepared: _Prepared, values: Mapping[str, float]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
+from ...words import counted
 from . import cache
 from .family import Bound, Family, KernelTime, Parameter
 from .machine import Machine
@@ -90,10 +91,9 @@ class RowWise(Family):
         prepared = self.prepare({name: np.array([shape[name]]) for name in self.dimensions}, machine)
         terms = {name: float(term[0]) for name, term in self.kernel_time(prepared, values).terms.items()}
         waves = int(np.ceil(prepared.rows_per_unit[0] / values["rows_at_once"]))
-        counted = f"{waves:,} {'wave' if waves == 1 else 'waves'}"
         return (
-            f"{counted_rows(shape['rows'])} on {machine.compute_units} SMs: "
-            f"{counted} {format_seconds(terms['waves'])}; "
+            f"{counted(shape['rows'], 'row')} on {machine.compute_units} SMs: "
+            f"{counted(waves, 'wave')} {format_seconds(terms['waves'])}; "
             f"memory {format_seconds(terms['memory'])}; floor {format_seconds(terms['floor'])}"
         )
 
@@ -106,11 +106,6 @@ def _terms(prepared: _Prepared, values: Mapping[str, float]) -> tuple[Any, Any]:
     serial = waves * (values["row_seconds"] + values["chunk_seconds"] * prepared.chunks)
     served = cache.served(prepared.cache_fills, values, values["l2_steepness"])
     return serial, prepared.stream_seconds * cache.slowness(served, values) / values["bandwidth_fraction"]
-
-
-def counted_rows(rows: int) -> str:
-    """ "1 row", "4,096 rows"."""
-    return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
 
 NORMS: Final = (RowWise("rms_norm", elements=2), RowWise("layer_norm", elements=2, chunk=_LAYER_NORM_CHUNK))
