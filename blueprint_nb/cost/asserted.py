@@ -7,7 +7,7 @@ It has no error of its own, so it adds nothing to a band.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,12 +20,12 @@ from ..mapping import NetworkTierBinding
 from ..synthesizer.components import BLOCK, EMBEDDING, HEAD, HOP
 from ..system import SystemProfile
 from .activity import Activity, ComponentActivity
-from .asserted_file import read_asserted
+from .asserted_file import SECONDS_RULE, is_time, read_asserted
 from .bands import Band
 from .block import ComponentCost, CostBlock
 from .claims import block_of_claims, merged
 from .host_overhead import HOST_OVERHEAD
-from .kernels import kernels_of
+from .kernels import Kernel, kernels_of
 from .origin import Origin
 from .provider import Claim, CostProvider
 from .shape_table import ShapeTable
@@ -51,6 +51,7 @@ class AssertedProvider(CostProvider):
         self._components: dict[str, float] = {}
         self._table, self._seconds = ShapeTable(), np.zeros(0)
         self._places: tuple[str, ...] = ()
+        self._kernels: tuple[str, ...] = ()
         if isinstance(asserted, Mapping):
             self._components = _checked(asserted)
             self.name = f"user-asserted:{_few(list(self._components))}"
@@ -62,6 +63,28 @@ class AssertedProvider(CostProvider):
     def asserts_host(self) -> bool:
         """Whether it says anything of the host's time."""
         return HOST_OVERHEAD in self._components or "host" in self._table.families
+
+    def asked(self, activity: Activity) -> Any:
+        """Which of its assertions a step asks for, in the order they were given: bool of shape (assertions,)."""
+        found = np.zeros(len(self._components) + len(self._seconds), dtype=bool)
+        names = list(self._components)
+        for component in activity.components:
+            if (name := self._name_of(component)) is not None:
+                found[names.index(name)] = True
+            for _, places, covers in self._stated(component, activity):
+                found[np.unique(known_places(places, covers))] = True
+        return found
+
+    def labels(self, chosen: Any) -> list[str]:
+        """What the assertions are called that `chosen` (as `asked` gives) marks.
+
+        "attention_core", "timings.csv:3 (gemm 4 × 4,096 × 4,096)".
+        """
+        names = list(self._components)
+        return [
+            names[index] if names else f"{self._places[index]} ({self._kernels[index]})"
+            for index in np.flatnonzero(chosen).tolist()
+        ]
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Of a block that is asserted from end to end. Raises `InvalidInputError` for any other."""
@@ -93,24 +116,32 @@ class AssertedProvider(CostProvider):
         self._table = ShapeTable.of((row.family, row.datatype, row.shape) for row in rows)
         self._seconds = np.array([row.seconds for row in rows])
         self._places = tuple(f"{path.name}:{row.line}" for row in rows)
+        self._kernels = tuple(row.kernel for row in rows)
         self.revision = digest([[row.family, row.datatype, row.shape, row.seconds] for row in rows])
 
     def _claim(
         self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
     ) -> Claim | None:
-        if is_silent(component):
-            return None
-        for name in (component.component, component.primitive):
-            if name in self._components:
-                return Claim(self._whole(name, cost_at_peak(component, activity, system, network)))
+        if (name := self._name_of(component)) is not None:
+            return Claim(self._whole(name, cost_at_peak(component, activity, system, network)))
         found: Claim | None = None
-        for kernel in kernels_of(component, activity.statistics):
+        for kernel, places, covers in self._stated(component, activity):
+            at_peak = cost_at_peak(component, activity, system, network)
+            found = merged(found, Claim(self._shaped(kernel.family, places, covers, at_peak), covers))
+        return found
+
+    def _name_of(self, component: ComponentActivity) -> str | None:
+        """By which a component's seconds were given; None where they were not."""
+        names = () if is_silent(component) else (component.component, component.primitive)
+        return next((name for name in names if name in self._components), None)
+
+    def _stated(self, component: ComponentActivity, activity: Activity) -> Iterator[tuple[Kernel, Any, Any]]:
+        """Each kernel of a component that the file has at some point, with the places of its rows, and where."""
+        for kernel in () if is_silent(component) else kernels_of(component, activity.statistics):
             places = self._table.find(kernel, activity.datatype)
             covers = False if places is None else covered(kernel, places)
             if np.any(covers):
-                at_peak = cost_at_peak(component, activity, system, network)
-                found = merged(found, Claim(self._shaped(kernel.family, places, covers, at_peak), covers))
-        return found
+                yield kernel, places, covers
 
     def _whole(self, name: str, at_peak: ComponentCost) -> ComponentCost:
         seconds = np.full(np.shape(at_peak.seconds), self._components[name])
@@ -147,9 +178,8 @@ def _checked(asserted: Mapping[str, float]) -> dict[str, float]:
             number = as_number(seconds)
         except InvalidInputError:
             number = -1.0
-        if number < 0:
-            rule = "must be a number of seconds from 0"
-            raise InvalidInputError(f"asserted[{name!r}]", got=shown(seconds), rule=rule)
+        if not is_time(number):
+            raise InvalidInputError(f"asserted[{name!r}]", got=shown(seconds), rule=SECONDS_RULE)
         found[name] = number
     return found
 

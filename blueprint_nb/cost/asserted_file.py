@@ -23,6 +23,11 @@ from .shape_table import ANY_DATATYPE, Shape
 _SHAPES: Final = tuple(dict.fromkeys(name for names in DIMENSIONS.values() for name in names))
 _COLUMNS: Final = ("family", *_SHAPES, "seconds", "datatype")
 _LARGEST_BYTES: Final = 10**8
+_SHORTEST: Final = 1e-15
+_LONGEST: Final = 1e9
+"""Seconds. What is shorter or longer is a slip, and rates and sums would leave the floats."""
+
+SECONDS_RULE: Final = f"must be a number of seconds, 0 or from {_SHORTEST:g} to {_LONGEST:,.0f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,16 @@ class AssertedRow:
     seconds: float
     line: int
     """Of the file, the first being 1."""
+
+    @property
+    def kernel(self) -> str:
+        """ "gemm 4 × 4,096 × 4,096", "gemm 4 × 4,096 × 4,096 float16"."""
+        return f"{self.family} {' × '.join(f'{size:,}' for size in self.shape)} {self.datatype}".strip()
+
+
+def is_time(seconds: float) -> bool:
+    """Whether a number may be a kernel's time, by `SECONDS_RULE`."""
+    return seconds == 0 or _SHORTEST <= seconds <= _LONGEST
 
 
 def read_asserted(path: Path) -> list[AssertedRow]:
@@ -127,8 +142,8 @@ def _seconds(place: str, text: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or number < 0 or "_" in text:
-        raise InvalidInputError(place, got=shown(text), rule="must be a number of seconds from 0")
+    if not is_time(number) or "_" in text:
+        raise InvalidInputError(place, got=shown(text), rule=SECONDS_RULE)
     return number + 0.0
 
 
@@ -140,7 +155,7 @@ def _refuse_repeats(file: str, rows: list[AssertedRow]) -> None:
         if (line := _stating(stated, row.datatype)) is not None:
             raise InvalidInputError(
                 f"{file}, line {row.line}",
-                got=f"{row.family} {' × '.join(map(str, row.shape))} {row.datatype}".strip(),
+                got=row.kernel,
                 rule=f"says what line {line} says already",
                 next_step="Leave one of them out.",
             )

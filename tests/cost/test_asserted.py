@@ -14,6 +14,7 @@ from blueprint_nb.errors import BlueprintError
 from .sets import A100, NETWORK, grid, step
 
 PEAK = AnalyticalProvider("peak-only")
+SECONDS = "must be a number of seconds, 0 or from 1e-15 to 1,000,000,000."
 HEADER = "family,m,n,k,seconds\n"
 
 
@@ -114,9 +115,9 @@ def test_what_the_file_says_is_its_revision_not_its_name(tmp_path: Path) -> None
         *(
             (
                 HEADER + f"gemm,2,192,64,{got}\n",
-                f"timings.csv, line 2, column seconds must be a number of seconds from 0. Got '{got}'.",
+                f"timings.csv, line 2, column seconds {SECONDS} Got '{got}'.",
             )
-            for got in ("", "nan", "inf", "-1e-6", "45us", "1_0")
+            for got in ("", "nan", "inf", "-1e-6", "45us", "1_0", "1e-16", "1.1e9")
         ),
         (
             HEADER + "gemm,2,192,64,3e-5\ngemm,2,192,64,4e-5\n",
@@ -163,8 +164,16 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
             "Did you mean attention_core, attention_rope or attention_residual?",
         ),
         *(
-            ({"rope": value}, f"asserted['rope'] must be a number of seconds from 0. Got {got}.")
-            for value, got in ((-1, "-1"), ("1", "'1'"), (True, "True"), (float("nan"), "nan"), (None, "None"))
+            ({"rope": value}, f"asserted['rope'] {SECONDS} Got {got}.")
+            for value, got in (
+                (-1, "-1"),
+                (5e-324, "5e-324"),
+                (1e300, "1e+300"),
+                ("1", "'1'"),
+                (True, "True"),
+                (float("nan"), "nan"),
+                (None, "None"),
+            )
         ),
         (
             7,
@@ -176,3 +185,18 @@ def test_components_are_known_and_seconds_are_numbers(asserted: Any, message: st
     with pytest.raises(BlueprintError) as caught:
         AssertedProvider(asserted)
     assert str(caught.value) == message
+
+
+def test_names_are_asked_for_by_the_components_that_take_their_seconds() -> None:
+    provider = AssertedProvider({"residual_add": 1e-6, "mlp_residual": 1e-6, "mlp_all_reduce": 1e-6})
+    asked = provider.asked(step())
+    # One device talks to nobody.
+    assert asked.tolist() == [True, True, False]
+    assert provider.labels(~asked) == ["mlp_all_reduce"]
+
+
+def test_lines_are_asked_for_by_the_points_that_have_their_shape(tmp_path: Path) -> None:
+    provider = AssertedProvider(written(tmp_path, HEADER + "gemm,3,192,64,3e-5\ngemm,2,192,64,3e-5\ngemm,4,192,64,0\n"))
+    assert provider.asked(grid([1, 2, 4], [10])).tolist() == [False, True, True]
+    assert provider.asked(grid([1, 5], [10])).tolist() == [False, False, False]
+    assert provider.labels(provider.asked(step())) == ["timings.csv:3 (gemm 2 × 192 × 64)"]
