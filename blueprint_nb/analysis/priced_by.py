@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..cost import ComponentCost, CostBlock, Origin
+from ..cost import CalibrationSet, ComponentCost, CostBlock, Origin
 
 _SET: Final = "calibrated:"
 _WORDS: Final = {
@@ -37,12 +37,17 @@ class SetShare:
 
 
 def shares_of(costs: CostBlock) -> list[SetShare]:
-    """Who priced the components of a phase, at its last point; the largest share of the time first."""
+    """Who priced what takes time in a phase, at its last point; the largest share of the time first."""
+    return [share for share in _shares(costs) if share.seconds]
+
+
+def _shares(costs: CostBlock) -> list[SetShare]:
+    """As `shares_of`, with what was asserted to take no time."""
     seconds: dict[str, dict[str, float]] = {}
     for activity, cost in costs.priced:
         origin = origin_of(cost)
         own = _last(cost.seconds) * activity.executions
-        if origin is not None and own > 0:
+        if origin is not None and (own > 0 or origin.method == "user-asserted"):
             of_set = seconds.setdefault(set_name(origin), {})
             family = family_name(cost.family or activity.primitive)
             of_set[family] = of_set.get(family, 0.0) + own
@@ -54,9 +59,26 @@ def shares_of(costs: CostBlock) -> list[SetShare]:
 
 
 def calibrated_by(calibration: str, costs: CostBlock) -> str:
-    """ "calibrated by vllm-0.24; from vidur: activation, norms and 4 more; from pooled: attention"."""
-    others = (f"; from {share.name}: {_few(share.families)}" for share in shares_of(costs) if share.name != calibration)
-    return f"calibrated by {calibration}{''.join(others)}"
+    """ "calibrated by vllm-0.24; from vidur: activation, norms and 4 more; from pooled: attention".
+
+    A set that is not the first by time says what is its own: "calibrated by vidur: all reduce; from vllm-0.14: ...".
+    """
+    shares = _shares(costs)
+    of_set = next((share for share in shares if share.name == calibration), None)
+    if of_set is None:
+        own = f"calibrated, but nothing of it by {calibration}"
+    elif of_set is shares[0]:
+        own = f"calibrated by {calibration}"
+    else:
+        own = f"calibrated by {calibration}: {_few(of_set.families)}"
+    others = (f"; from {share.name}: {_few(share.families)}" for share in shares if share is not of_set)
+    return f"{own}{''.join(others)}"
+
+
+def families_of(calibration: CalibrationSet) -> tuple[str, ...]:
+    """The kernel families that a set has parameters for, as people call them."""
+    keys = (key.partition("@")[0].partition(":")[0] for key in calibration.families)
+    return tuple(dict.fromkeys(map(family_name, keys)))
 
 
 def origin_of(cost: ComponentCost) -> Origin | None:

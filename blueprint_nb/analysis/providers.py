@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
+from typing import Final
 
 from ..catalog import POOLED, load_calibration
 from ..cost import (
@@ -20,12 +21,16 @@ from ..cost import (
     CostResolver,
     WithHostOverhead,
     has_calibration,
+    modes_of,
     require_mode,
 )
 from ..cost.families.machine import Machine, machine_of, missing_figures
 from ..errors import InvalidInputError, UnsupportedError, shown, unknown_name
 from ..system import SystemProfile
 from .inputs import RequestInputs, Stacked
+
+_EXAMPLES: Final = {"compute_units": 132, "l2_cache_mib": 50}
+"""How figures are written that a profile may lack."""
 
 
 def default_mode(system: SystemProfile) -> str:
@@ -36,8 +41,15 @@ def default_mode(system: SystemProfile) -> str:
 
 
 def mode_of(system: SystemProfile, mode: str | None) -> str:
-    """`mode`, or the system's default. Raises `UnknownNameError`."""
-    return default_mode(system) if mode is None else require_mode(mode)
+    """`mode`, or the system's default. Raises `UnknownNameError`, and `UnsupportedError` where a system has figures for
+    neither of the modes that may be its default.
+    """
+    if mode is not None:
+        return require_mode(mode)
+    chosen = default_mode(system)
+    if chosen not in modes_of(system):
+        _require_figures(system)
+    return chosen
 
 
 def calibration_of(system: SystemProfile, mode: str, calibration: str | None) -> str:
@@ -64,6 +76,20 @@ def calibrations_of(system: SystemProfile) -> tuple[str, ...]:
     return (*system.calibrations, POOLED)
 
 
+def asked_in_order(system: SystemProfile, calibration: str) -> tuple[str, ...]:
+    """The calibrations that price `system`, the one that was asked for first, then those that stand in for it."""
+    others = (name for name in calibrations_of(system) if name != calibration)
+    return (*filter(None, [calibration]), *others)
+
+
+def pricing_in_words(system: SystemProfile, mode: str, calibration: str) -> str:
+    """ "peak-only", "calibrated by vidur, else vllm-0.14, pooled"."""
+    if not calibration:
+        return mode
+    first, *others = asked_in_order(system, calibration)
+    return f"{mode} by {first}{', else ' if others else ''}{', '.join(others)}"
+
+
 def provider_for(inputs: RequestInputs) -> CostProvider:
     """What prices a request. Raises as `provider_of`."""
     return provider_of(inputs.system, inputs.mode, inputs.calibration, inputs.stacked, inputs.host_overhead)
@@ -79,9 +105,12 @@ def provider_of(
     """What prices `system` in a mode, by a calibration of `calibration_of`, after those that are `stacked` before it.
 
     Raises `UnknownNameError` and `ProfileError` for a calibration that is not there, `InvalidInputError` for a stacked
-    provider that is not at hand, `UnsupportedError` for the host where nothing prices it.
+    provider that is not at hand, `UnsupportedError` for the host where nothing prices it and where the system lacks
+    figures for the mode.
     """
     before = [[one.at_hand() for one in equals] for _, equals in groupby(stacked, key=lambda one: one.method)]
+    if mode == "calibrated":
+        _require_figures(system)
     calibrated = _calibrated(system, calibration) if mode == "calibrated" else ()
     last: Sequence[CostProvider] = calibrated or [AnalyticalProvider(mode)]
     devices = CostResolver([*before, *last]) if before or calibrated else last[0]
@@ -96,12 +125,27 @@ def _calibrated(system: SystemProfile, calibration: str) -> tuple[CalibratedProv
 
     Each takes the figures of the first set that has some where its own has none.
     """
-    others = (name for name in calibrations_of(system) if name != calibration)
-    sets = [load_calibration(name, system) for name in (*filter(None, [calibration]), *others)]
+    sets = [load_calibration(name, system) for name in asked_in_order(system, calibration)]
     machine = next((one.machine for one in sets if one.machine is not None), None)
     if machine is not None:
         _check_figures(system, machine)
     return tuple(CalibratedProvider(one, machine) for one in sets)
+
+
+def _require_figures(system: SystemProfile) -> None:
+    """Raises `UnsupportedError`, naming the figures that the forms read, where neither the profile nor a set of its own
+    gives them.
+    """
+    missing = missing_figures(system)
+    if missing and not system.calibrations:
+        example = " and ".join(f"{name} = {_EXAMPLES[name]}" for name in missing)
+        modes = " or ".join(f"mode={mode!r}" for mode in modes_of(system))
+        raise UnsupportedError(
+            system.name,
+            got=f"a profile without {' and '.join(missing)}",
+            rule=f"must give {' and '.join(missing)} to be priced in the mode calibrated",
+            next_step=f"Add to the profile figures such as {example} (of an H100), or use {modes}.",
+        )
 
 
 def _check_figures(system: SystemProfile, machine: Machine) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..analysis.priced_by import families_of
 from ..analysis.providers import calibrations_of, default_mode
-from ..catalog import load_model, load_system
+from ..catalog import load_calibration, load_model, load_system
 from ..cost import has_calibration, modes_of
 from ..front_door import describe, kv_cache_bytes, list_models, list_systems
 from ..system import SystemProfile
@@ -124,6 +125,7 @@ def system_text(name: str) -> str:
         ("datatypes", ", ".join(system.datatypes)),
         ("modes", _modes(system)),
         *([("calibrations", ", ".join(calibrations_of(system)))] if has_calibration(system) else []),
+        *((f"  {name}", ", ".join(families_of(load_calibration(name, system)))) for name in system.calibrations),
         *((f"network {index}", tier.name) for index, tier in enumerate(system.network)),
     ]
     parts = [wrapped(f"{system.name}: {system.description}" if system.description else system.name), pairs(head)]

@@ -64,13 +64,13 @@ def sweep(
     without a legal mapping are kept, with the reason.
     """
     writer = None if output is None else _writer(output)
-    from ..analysis.providers import calibration_of, mode_of
+    from ..analysis.providers import calibration_of, mode_of, pricing_in_words
     from ..catalog import load_model, load_system
     from ..front_door import sweep as swept
 
     spec, profile = load_model(model), load_system(system)
     mode = mode_of(profile, mode)
-    by_set = calibration_of(profile, mode, calibration)
+    priced = pricing_in_words(profile, mode, calibration_of(profile, mode, calibration))
     frame = swept(
         spec,
         profile,
@@ -95,7 +95,6 @@ def sweep(
         from .tables import wrapped
 
         step = "" if phase == "prefill" else " step"
-        priced = f"{mode} by {by_set}" if by_set else mode
         head = f"{spec.name} on {profile.name} · {phase}{step} · {datatype} · {priced}"
         click.echo(wrapped(head))
         click.echo(components_text(frame) if by_component else points_text(frame, phase))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_ROWS = 500
+_READING = "times: executions in the step · share: of the step · all else: of one execution"
 POINT = ("tensor_parallel", "pipeline_parallel", "batch_size", "context_tokens")
 _DECIMAL_PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -44,27 +45,30 @@ def points_text(frame: pl.DataFrame, phase: str) -> str:
 
 
 def components_text(frame: pl.DataFrame) -> str:
-    """Under each point, a row for each of its components: time with its band, or of one execution, share and work."""
+    """Under each point, a row for each of its components.
+
+    Time, band, work, traffic and message are of one execution, `times` counts those in the step, and the share is of
+    the step's seconds: all executions of the component over those of all components.
+    """
     import polars as pl
 
     step = pl.col("seconds") * pl.col("count")
-    rows = _cut(frame).with_columns(step.alias("step"), (step / step.sum().over(POINT)).alias("share"))
-    scale, unit = time_unit(_readable(rows["step"]))
-    bands = _band_columns(rows.with_columns(pl.col(BAND_COLUMNS) * pl.col("count")), scale, unit)
+    total = step.sum().over(POINT)
+    rows = _cut(frame).with_columns(pl.when(total > 0).then(step / total).alias("share"))
+    scale, unit = time_unit(_readable(rows["seconds"]))
     columns = [
         Column("component", _text(rows["component"], str), "", "left"),
-        Column("step", _text(rows["step"], lambda value: three_digits(value / scale)), unit, "point"),
-        *bands,
+        Column("times", _text(rows["count"], format_count)),
         Column("share", _text(rows["share"], lambda value: f"{100 * value:.1f}"), "%", "point"),
         Column("bound", _text(rows["bound"], str), "", "left"),
-        # Beside a band there is no room for them in a terminal.
-        *([] if bands else [_each(rows), Column("times", _text(rows["count"], format_count))]),
+        Column("each", _text(rows["seconds"], lambda value: three_digits(value / scale)), unit, "point"),
+        *_band_columns(rows, scale, unit),
         _scaled("work", rows["operations"].to_list(), "FLOP"),
         _scaled("traffic", (rows["read_bytes"] + rows["write_bytes"]).to_list(), "B"),
         _scaled("message", rows["message_bytes"].to_list(), "B"),
     ]
     head, lines = table_lines(columns)
-    totals = rows.select(step.sum().over(POINT).alias("total"), *POINT, "reason").iter_rows()
+    totals = rows.select(total.alias("total"), *POINT, "reason").iter_rows()
     shown: list[str] = []
     last = ""
     for (seconds, tensor_parallel, pipeline_parallel, batch, context, reason), line in zip(totals, lines, strict=True):
@@ -73,7 +77,7 @@ def components_text(frame: pl.DataFrame) -> str:
         shown += [] if point == last else ["", wrapped(point, "", "    ")]
         shown += [] if reason else [line]
         last = point
-    return "\n".join([*head, *shown[1:]])
+    return "\n".join([_READING, *head, *shown[1:]])
 
 
 def _cut(frame: pl.DataFrame) -> pl.DataFrame:
@@ -107,11 +111,6 @@ def _band_columns(rows: pl.DataFrame, scale: float, unit: str) -> list[Column]:
 
 def _rate(name: str, values: list[float | None], unit: str = "") -> Column:
     return Column(name, _text(values, three_digits), unit, "point")
-
-
-def _each(rows: pl.DataFrame) -> Column:
-    scale, unit = time_unit(_readable(rows["seconds"]))
-    return Column("each", _text(rows["seconds"], lambda value: three_digits(value / scale)), unit, "point")
 
 
 def _scaled(name: str, values: list[int | None], unit: str) -> Column:

@@ -257,3 +257,34 @@ def test_pcie_of_any_generation_is_priced_as_a_link_through_the_host(tmp_path: P
         path.write_text(mine.replace("PCIe 4.0 x16", name), encoding="utf-8")
         seconds.append(bp.estimate("llama-3.1-8b", path, tensor_parallel=4, generated_tokens=2).prefill_seconds)
     assert seconds[0] == seconds[1]
+
+
+def test_a_profile_without_figures_is_told_which_to_give_and_how() -> None:
+    bare = bp.load_system(SYSTEM).model_copy(
+        update={"name": "mine", "compute_units": None, "l2_cache_mib": None, "calibrations": ()}
+    )
+    message = (
+        "mine must give compute_units and l2_cache_mib to be priced in the mode calibrated. Got a profile without "
+        "compute_units and l2_cache_mib. Add to the profile figures such as compute_units = 132 and l2_cache_mib = 50 (of an "
+        "H100), or use mode='peak-only'."
+    )
+    # Neither are there curves, so that no mode could be the default.
+    for mode in ("calibrated", None):
+        with pytest.raises(UnsupportedError) as caught:
+            estimate(bare, mode=mode)
+        assert str(caught.value) == message
+    assert estimate(bare, mode="peak-only").prefill_seconds > 0
+
+
+def test_one_figure_that_lacks_is_named_alone() -> None:
+    bare = bp.load_system("h100_80g_nvl8").model_copy(
+        update={"name": "mine", "kind": "custom", "l2_cache_mib": None, "compute_units": 132, "calibrations": ()}
+    )
+    with pytest.raises(UnsupportedError) as caught:
+        estimate(bare, mode="calibrated")
+    assert str(caught.value) == (
+        "mine must give l2_cache_mib to be priced in the mode calibrated. Got a profile without l2_cache_mib. Add to the "
+        "profile figures such as l2_cache_mib = 50 (of an H100), or use mode='peak-only' or "
+        "mode='system-evidence'."
+    )
+    assert estimate(bare).inputs.mode == "system-evidence"

@@ -89,3 +89,9 @@ def test_a_system_that_nothing_prices_shows_no_calibrations(run: Run, tmp_path: 
     text = run("show", "system", profile).output
     assert "modes          peak-only; system-evidence lacks" in text
     assert "calibrations" not in text
+
+
+def test_a_system_says_what_each_of_its_calibrations_prices(run: Run) -> None:
+    text = run("show", "system", "a100_80g_sxm").output
+    assert "\n  vllm-0.14    all gather, all reduce, attention, GEMM, reduce scatter\n" in text
+    assert "\n  vidur        all reduce, point to point\n" in text

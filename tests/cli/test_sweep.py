@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 import blueprint_nb as bp
 from blueprint_nb import catalog
 from blueprint_nb.cli.options import DEFAULT_SYSTEM
+from blueprint_nb.cli.sweep_text import components_text
 from blueprint_nb.units import three_digits
 
 from .conftest import Run
@@ -128,7 +129,7 @@ def test_a_sweep_in_which_all_is_well_says_nothing_on_standard_error(run: Run) -
 
 def test_shares_of_a_points_components_make_it_whole(run: Run) -> None:
     ran = run(*REFERENCE, *["--tp", "8", "--batch", "8", "--context", "1024", "--by-component"])
-    rows = [line.split() for line in ran.output.splitlines()[6:]]
+    rows = [line.split() for line in ran.output.splitlines()[7:]]
     assert "TP 8 · PP 1 · batch 8 · context 1,024 · 1.78 ms" in ran.output.splitlines()
     assert {row[0] for row in rows} >= {"qkv_projection", "attention_core", "mlp_all_reduce", "lm_head"}
     assert sum(float(row[2]) for row in rows) == pytest.approx(100, abs=1)
@@ -175,7 +176,8 @@ CALIBRATED = ["sweep", "--tp", "1,2", "--batch", "1,8", "--context", "1024"]
 
 def test_the_default_is_calibrated_and_shows_the_sweeps_steps_and_bands(run: Run) -> None:
     head, names, units, _, *rows = run(*CALIBRATED).output.splitlines()
-    best = bp.load_system(DEFAULT_SYSTEM).calibrations[0]
+    best, *others = (*bp.load_system(DEFAULT_SYSTEM).calibrations, "pooled")
+    order = (best, ", ".join(others))
     points = bp.sweep(
         "llama-3.1-8b",
         DEFAULT_SYSTEM,
@@ -186,7 +188,7 @@ def test_the_default_is_calibrated_and_shows_the_sweeps_steps_and_bands(run: Run
     )
     columns = points.select("seconds", "low_seconds", "high_seconds").iter_rows()
     cells = [[three_digits(1e3 * seconds) for seconds in row] for row in columns]
-    assert head == f"llama-3.1-8b on {DEFAULT_SYSTEM} · decode step · float16 · calibrated by {best}"
+    assert head == f"llama-3.1-8b on {DEFAULT_SYSTEM} · decode step · float16 · calibrated by {', else '.join(order)}"
     assert "step  90 % band  tokens/s" in names
     assert units.split()[:3] == ["tokens", "ms", "ms"]
     assert [row.split()[5:7] for row in rows] == [[step, f"{low}–{high}"] for step, low, high in cells]
@@ -202,7 +204,7 @@ def test_a_calibrated_table_says_by_what_and_shows_each_band_about_its_step(run:
     ran = run(*CALIBRATED, "--calibration", "vidur")
     head, names, _, _, *rows = ran.output.splitlines()
     assert (ran.status, ran.messages) == (0, "")
-    assert head == "llama-3.1-8b on h100_80g_sxm · decode step · float16 · calibrated by vidur"
+    assert head == "llama-3.1-8b on h100_80g_sxm · decode step · float16 · calibrated by vidur, else vllm-0.24, pooled"
     assert "step  90 % band  tokens/s" in names
     assert len(rows) == 4
     for row in rows:
@@ -214,7 +216,10 @@ def test_a_calibrated_table_says_by_what_and_shows_each_band_about_its_step(run:
 
 def test_a_calibrated_component_table_has_bands_and_fits_a_terminal(run: Run) -> None:
     ran = run(*CALIBRATED, "--by-component")
-    assert "90 % band" in ran.output.splitlines()[1]
+    assert (
+        ran.output.splitlines()[1] == "times: executions in the step · share: of the step · all else: of one execution"
+    )
+    assert "90 % band" in ran.output.splitlines()[2]
     assert " floor " in ran.output
     assert max(len(line) for line in ran.output.splitlines()) <= 100
 
@@ -225,3 +230,31 @@ def test_bands_reach_the_file(run: Run, tmp_path: Path, by_component: bool) -> N
     assert run(*CALIBRATED, "--output", path, *(["--by-component"] if by_component else [])).status == 0
     frame = pl.read_csv(path)
     assert frame.filter(pl.col("seconds").is_between("low_seconds", "high_seconds")).height == frame.height > 0
+
+
+def test_a_component_table_has_time_and_work_of_one_execution(run: Run) -> None:
+    point = {"tensor_parallel": 2, "batch_size": 8, "context_tokens": 1024}
+    ran = run(*["sweep", "--tp", "2", "--batch", "8", "--context", "1024", "--by-component"])
+    frame = bp.sweep("llama-3.1-8b", DEFAULT_SYSTEM, **point, by_component=True)
+    total = (frame["seconds"] * frame["count"]).sum()
+    names, units = (line.split() for line in ran.output.splitlines()[2:4])
+    assert names == ["component", "times", "share", "bound", "each", "90", "%", "band", "work", "traffic", "message"]
+    assert units == ["%", "µs", "µs", "MFLOP", "MB", "kB"]
+    lines = {line.split()[0]: line.split() for line in ran.output.splitlines()[6:]}
+    for row in frame.iter_rows(named=True):
+        _, times, share, bound, each, band, work, traffic, message = lines[row["component"]]
+        assert (int(times), bound) == (row["count"], row["bound"])
+        assert share == f"{100 * row['seconds'] * row['count'] / total:.1f}"
+        assert each == three_digits(1e6 * row["seconds"])
+        assert band == f"{three_digits(1e6 * row['low_seconds'])}–{three_digits(1e6 * row['high_seconds'])}"
+        assert work == three_digits(row["operations"] / 1e6)
+        assert traffic == three_digits((row["read_bytes"] + row["write_bytes"]) / 1e6)
+        assert message == three_digits(row["message_bytes"] / 1e3)
+
+
+def test_components_that_take_no_time_have_no_share() -> None:
+    names = bp.sweep("llama-3.1-8b", DEFAULT_SYSTEM, by_component=True)["component"]
+    frame = bp.sweep("llama-3.1-8b", DEFAULT_SYSTEM, by_component=True, asserted=dict.fromkeys(names, 0.0))
+    rows = [line.split() for line in components_text(frame).splitlines()[6:]]
+    assert {row[2] for row in rows} == {"–"}
+    assert "nan" not in components_text(frame).lower()
