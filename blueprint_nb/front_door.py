@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from .analysis import (
 from .analysis.axes import axis
 from .analysis.providers import calibration_of, calibrations_of, mode_of, provider_of
 from .analysis.stacking import stacked_before
+from .analysis.unasked import Unasked, unasked_in_words
 from .catalog import load_model, load_system, model_names, system_names
 from .cost import has_calibration, modes_of
 from .errors import InvalidInputError, one_of, shown
@@ -68,9 +70,10 @@ def estimate(
     Before the mode come figures of your own, `asserted` (a CSV file of family, shape and seconds, or component to
     seconds), then `evidence`: measured kernels of this system, as a `PerformanceDatabase`, its folder, or a frame of
     observations; each row of `components` says whose figure it is. `host_overhead` adds the host's time of each step
-    as the component `host_overhead`. Raises `InvalidInputError` (names with the nearest ones, numbers, mappings,
-    contexts, evidence of other systems or of two sources at odds) and `UnsupportedError` where the system lacks a
-    figure.
+    as the component `host_overhead`. What was asserted but nothing asks for is named by the verdict.
+
+    Raises `InvalidInputError` (names with the nearest ones, numbers, mappings, contexts, evidence of other systems or
+    of two sources at odds) and `UnsupportedError` where the system lacks a figure.
     """
     spec, hardware = load_model(model), load_system(system)
     chosen = mode_of(hardware, mode)
@@ -123,11 +126,14 @@ def sweep(
 
     See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
     that no legal mapping has, or whose context the model does not take, have nulls and a reason. `evidence`, `asserted`
-    and `host_overhead` are as in `estimate`. Raises as `estimate`.
+    and `host_overhead` are as in `estimate`; a UserWarning names what was asserted but no point asks for. Raises as
+    `estimate`.
     """
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
     chosen = mode_of(hardware, mode)
+    stacked = stacked_before(hardware, evidence, asserted)
+    unasked = Unasked(stacked)
     inputs = SweepInputs(
         model=spec,
         system=hardware,
@@ -142,15 +148,20 @@ def sweep(
             hardware,
             chosen,
             calibration_of(hardware, chosen, calibration),
-            stacked_before(hardware, evidence, asserted),
+            stacked,
             _flag("host_overhead", host_overhead),
         ),
         tensor_parallel=axis("tensor_parallel", tensor_parallel),
         pipeline_parallel=axis("pipeline_parallel", pipeline_parallel),
         batch_size=axis("batch_size", batch_size),
         context_tokens=axis("context_tokens", context_tokens),
+        unasked=unasked,
     )
-    return sweep_components(inputs) if _flag("by_component", by_component) else sweep_points(inputs)
+    frame = sweep_components(inputs) if _flag("by_component", by_component) else sweep_points(inputs)
+    if words := unasked_in_words(unasked.labels):
+        # A frame has no place for it, and what is not said here would pass for a figure that was taken.
+        warnings.warn(f"{words}, at no point of this sweep", stacklevel=2)
+    return frame
 
 
 def describe(model: Model) -> ModelDescription:

@@ -24,6 +24,7 @@ from .lowering import Lowered
 from .memory import PARTS, MemoryReport, step_memory
 from .phase import PhaseEstimate
 from .points import phase_statistics
+from .rates import ratio
 from .snapshot import estimate_content
 from .verdict import Verdict, verdict_of
 
@@ -115,14 +116,15 @@ class Estimate:
         return self.prefill_seconds + float(self.decode_seconds.sum())
 
     @property
-    def tokens_per_second(self) -> float:
-        """Tokens that one replica generates in a second: batch · O / total."""
-        return self.inputs.request.batch_size * self.tokens_per_second_per_sequence
+    def tokens_per_second(self) -> float | None:
+        """Tokens that one replica generates in a second: batch · O / total; None where all was asserted to take 0 s."""
+        rate = self.tokens_per_second_per_sequence
+        return None if rate is None else self.inputs.request.batch_size * rate
 
     @property
-    def tokens_per_second_per_sequence(self) -> float:
-        """Tokens that one sequence gets in a second: O / total."""
-        return self.inputs.request.generated_tokens / self.model_execution_seconds
+    def tokens_per_second_per_sequence(self) -> float | None:
+        """Tokens that one sequence gets in a second: O / total; None as `tokens_per_second`."""
+        return ratio(self.inputs.request.generated_tokens, self.model_execution_seconds)
 
     @property
     def devices(self) -> int:
@@ -192,9 +194,9 @@ class Estimate:
 
     @cached_property
     def latency_drops(self) -> tuple[int, ...]:
-        """Contexts at which a decode step is faster than the one before: where an efficiency curve steps up.
+        """Contexts at which a decode step is faster than the one before; `analysis.falls` says why.
 
-        A fault of step curves, not of machines; empty in `peak-only`.
+        Efficiency curves do so, and times that were measured or asserted; forms of the other modes never.
         """
         return tuple(int(context) for context in self.decode_contexts[self.drop_indices])
 

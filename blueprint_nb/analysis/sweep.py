@@ -25,6 +25,7 @@ from .lowering import lower
 from .memory import MemoryParts, fullest_stage
 from .phase import price
 from .points import phase_statistics
+from .unasked import Unasked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,6 +48,8 @@ class SweepInputs:
     pipeline_parallel: Any
     batch_size: Any
     context_tokens: Any
+    unasked: Unasked | None = None
+    """Is shown all that is priced."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ def _grid(inputs: SweepInputs, tensor_parallel: int, pipeline_parallel: int) -> 
     contexts = np.where(_too_long(inputs), 1, inputs.context_tokens)
     statistics = phase_statistics(template, inputs.phase, inputs.batch_size[:, None], contexts[None, :])
     costs = price(inputs.provider, template_activity(template, statistics), inputs.system, inputs.network)
+    if inputs.unasked is not None:
+        inputs.unasked.see(costs.activity)
     return MappingGrid(tensor_parallel, pipeline_parallel, None, costs, fullest_stage(template, statistics))
 
 

@@ -15,6 +15,7 @@ from .composition import adds_terms
 from .memory import MemoryReport
 from .memory_search import Fix, smallest_fix
 from .priced_by import calibrated_by
+from .unasked import unasked_by, unasked_in_words
 from .unfelt import unfelt_in_words
 
 if TYPE_CHECKING:
@@ -38,12 +39,14 @@ class Verdict:
     basis: str = ""
     """The calibration that prices it, what comes from other sets, and what of a what-if it does not feel; empty in the
     analytical modes."""
+    unasked: str = ""
+    """What was asserted but not asked for; empty where all of it was."""
 
     @property
     def parts(self) -> tuple[str, ...]:
         """All sentences that say something."""
-        parts = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.fix, self.basis)
-        return tuple(part for part in parts if part)
+        limits = (self.headline, self.memory, self.latency, self.bound, self.throughput, self.fix)
+        return tuple(part for part in (*limits, self.basis, self.unasked) if part)
 
     @property
     def text(self) -> str:
@@ -67,6 +70,7 @@ def verdict_of(estimate: Estimate) -> Verdict:
         bound=_bound(costs, estimate.inputs.system),
         throughput=_throughput(estimate),
         basis=_basis(estimate, costs),
+        unasked=unasked_in_words(unasked_by(estimate)),
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
     )
 
@@ -140,10 +144,11 @@ def _total(seconds: Any, costs: CostBlock) -> float:
 def _throughput(estimate: Estimate) -> str:
     mapping = estimate.inputs.mapping
     devices = f"{estimate.devices:,} device{'s' if estimate.devices > 1 else ''}"
-    if not estimate.model_execution_seconds:
+    rate = estimate.tokens_per_second
+    if rate is None:
         return f"no rate, as it takes no time, on {devices}"
     replica = " per replica" if mapping.replicas > 1 else ""
-    return f"{three_digits(estimate.tokens_per_second)} tokens/s{replica} on {devices}"
+    return f"{three_digits(rate)} tokens/s{replica} on {devices}"
 
 
 def _basis(estimate: Estimate, costs: CostBlock) -> str:

@@ -71,7 +71,7 @@ def report(
     verdict = asked.verdict
     click.echo(filled(verdict.parts if verdict.basis else (*verdict.parts, asked.inputs.mode)))
     click.echo(str(path))
-    for caution in cautions(asked.inputs):
+    for caution in cautions(asked):
         click.echo(f"Note: {caution}", err=True)
     if not verdict.fits:
         click.echo(f"Warning: it does not fit: {verdict.memory}; {verdict.fix}.", err=True)

@@ -33,6 +33,8 @@ _NARROW: Final = 300
 _NAME_WIDTH: Final = 150
 _TICK_SPACE: Final = 50
 _SLIDER_STEPS: Final = 10
+_NO_TIME: Final = 1e-9
+"""Length of an axis (seconds) for a step that was asserted to take no time."""
 
 
 def component_chart(estimate: Estimate, *, phase: str, width: int = 640) -> alt.Chart | alt.LayerChart:
@@ -77,7 +79,7 @@ def _reading(estimate: Estimate) -> list[str]:
 
 
 def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None = None) -> alt.LayerChart:
-    longest = max(cost.seconds * a.executions for step in steps for a, cost in step.costs.priced)
+    longest = max(cost.seconds * a.executions for step in steps for a, cost in step.costs.priced) or _NO_TIME
     scale, unit = time_unit(longest)
     has_room = width >= _NARROW
     rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale, has_room)]

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from ..analysis import Estimate
+from ..analysis import Estimate, RequestInputs
 from ..analysis.bands import band_text
 from ..analysis.composition import adds_terms
 from ..analysis.explain import explanation_of
+from ..analysis.fits import fit_of
+from ..analysis.fitted_machine import fitted_bytes_per_second
 from ..analysis.priced_by import origin_of, set_name
+from ..analysis.rates import ratio, share_text
 from ..analysis.step import Step, bound_of, step_of
 from ..cost import ANALYTICAL_MODES, ComponentActivity, ComponentCost
 from ..cost.analytical import carrying_tier
-from ..units import format_count, format_decimal, format_percent, format_seconds
+from ..system import SystemProfile
+from ..units import format_count, format_decimal, format_seconds
 from .component_names import component_name
 
 
@@ -24,7 +29,7 @@ class ComponentRow:
     seconds: str
     """Of all its executions in the step."""
     share: str
-    """Of the step's seconds."""
+    """Of the step's seconds; "–" where it takes none."""
     executions: str
     """Times · seconds of one."""
     bound: str
@@ -43,10 +48,17 @@ class ComponentRow:
 _WORTH_SAYING = 0.05
 """Of a component's time, where the lesser term is added to the greater."""
 
+_ROUNDING = 1e-9
+
 _AS_ASKED = ("in range", "formula")
 """Matches that go without saying."""
 
-_ONE_BY_ONE = {"waves": "rows in turn", "serial": "rows in turn", "elements": "elements, looked up one by one"}
+FROM_CACHE: Final = "in part from L2"
+ROW_LATENCY: Final = "part by part"
+"""A row, or rows side by side."""
+ROWS_IN_TURN: Final = "rows in turn"
+
+_ONE_BY_ONE = {"waves": ROWS_IN_TURN, "serial": ROWS_IN_TURN, "elements": "elements, looked up one by one"}
 """Terms of the row-wise families that no operations or bytes explain, and what they are spent on."""
 
 _PLACES = ("in ", "between ", "within ", "across ")
@@ -65,10 +77,10 @@ def component_row(estimate: Estimate, step: Step, activity: ComponentActivity, c
     return ComponentRow(
         component=component_name(activity.component),
         seconds=format_seconds(seconds),
-        share=format_percent(seconds / step.seconds),
+        share=share_text(ratio(seconds, step.seconds)),
         executions=f"{format_count(activity.executions)} × {format_seconds(cost.seconds)}",
         bound=bound,
-        why=_reason(estimate, activity, cost, bound),
+        why=_reason(estimate, step, activity, cost, bound),
         band=band_text(cost.band, cost.seconds, activity.executions),
         source=_source(cost),
         explanation=explanation_of(estimate, step, activity, cost),
@@ -84,30 +96,50 @@ def _source(cost: ComponentCost) -> str:
     return f"{set_name(origin)}{match}"
 
 
-def _reason(estimate: Estimate, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
+def _reason(estimate: Estimate, step: Step, activity: ComponentActivity, cost: ComponentCost, bound: str) -> str:
     """ "39.3 MB at 1.54 TB/s", "1.20 GFLOP at 187 TFLOP/s", "16.4 kB over NVLink 4, 8 ranks", "floor of 2.41 µs";
     both if both count.
     """
+    system = estimate.inputs.system
     if not cost.seconds:
         return "no time of its own"
     if bound == "floor":
         return f"floor of {format_seconds(cost.floor_seconds)}"
     if bound == "network":
-        tier = carrying_tier(activity, estimate.inputs.system, estimate.inputs.network)
+        tier = carrying_tier(activity, system, estimate.inputs.network)
         where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
         return f"{format_decimal(activity.message_bytes, 'B')} {where}, {format_count(activity.ranks)} ranks"
     steps = [name for name in _ONE_BY_ONE if name in cost.terms]
     if bound == "compute" and steps:
         longest = max(steps, key=lambda name: float(cost.terms[name]))
-        return f"{format_seconds(cost.terms[longest])} of {_ONE_BY_ONE[longest]}"
+        how = _side_by_side(step, system) if longest == "waves" else ""
+        return f"{format_seconds(cost.terms[longest])} of {how or _ONE_BY_ONE[longest]}"
     traffic = activity.read_bytes + activity.write_bytes
     reasons = {
         "compute": _work(activity.operations, cost.compute_seconds, "FLOP"),
-        "memory": _work(traffic, cost.memory_seconds, "B"),
+        "memory": _work(traffic, cost.memory_seconds, "B") + _above_peak(estimate.inputs, activity, traffic, cost),
     }
     other = min(cost.compute_seconds, cost.memory_seconds)
-    adds = adds_terms(cost, estimate.inputs.system) and other > _WORTH_SAYING * cost.seconds
+    adds = adds_terms(cost, system) and other > _WORTH_SAYING * cost.seconds
     return f"{reasons.pop(bound)} + {reasons.popitem()[1]}" if adds else reasons[bound]
+
+
+def _side_by_side(step: Step, system: SystemProfile) -> str:
+    """Of rows that each have a unit of their own; empty where there are more rows than that."""
+    rows = step.costs.activity.statistics["tokens"]
+    if rows > (system.compute_units or 1):
+        return ""
+    return f"{'a row' if rows == 1 else 'rows side by side'}, {ROW_LATENCY}"
+
+
+def _above_peak(inputs: RequestInputs, activity: ComponentActivity, traffic: int, cost: ComponentCost) -> str:
+    """What stands behind a rate above the memory's: the cache, or a fit whose memory is above it; empty for another."""
+    used = fit_of(inputs, activity, cost)
+    of_peak = ratio(traffic, cost.memory_seconds * fitted_bytes_per_second(inputs.system))
+    if used is None or of_peak is None or of_peak <= 1 + _ROUNDING:
+        return ""
+    of_memory = used.fit.values.get("bandwidth_fraction", 1.0)
+    return f", {FROM_CACHE}" if of_peak > of_memory + _ROUNDING else f", {of_peak:.2f} of the peak as fitted"
 
 
 def _work(work: int, seconds: float, unit: str) -> str:

@@ -1,5 +1,5 @@
 """Decode latency by visible context: the line; the band that nine of ten such steps lie in, where it is known; and the
-steps where an efficiency curve, not the machine, makes time fall.
+steps at which time falls, with the reason.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ import numpy as np
 
 from ..analysis import Estimate
 from ..analysis.bands import BAND_NAME, band_at, band_text
-from ..analysis.step import step_of
+from ..analysis.falls import falls_of
+from ..analysis.rates import rate_text, ratio
 from ..cost import Band
 from ..thinning import kept_indices
-from ..units import format_count, format_seconds, three_digits, time_unit
+from ..units import format_count, format_seconds, time_unit
 from .component_names import component_name
 from .context_axis import context_axis, is_early, is_wide
 from .step_rows import NO_DECODE
 from .theme import GHOST, GHOST_DASH, INK, TROUBLE, Table, data, finished, layered, message_chart, title
 from .title_lines import title_lines
 
-DROP_LABEL: Final = "efficiency step"
 _POINTS: Final = 500
 """Points of a line: about one a pixel, and far below the 5,000 rows of Altair's limit."""
 _FEW: Final = 40
+_NO_TIME: Final = 1e-9
+"""Top of an axis (seconds) for steps that were asserted to take no time."""
 _MOST_LABELLED: Final = 3
 _BAND_OPACITY: Final = 0.15
 _BAND_BAR: Final = 14
@@ -106,6 +108,8 @@ def _padded(estimates: list[Estimate]) -> Domain:
     lines = [one.decode_seconds for one in estimates]
     low = min(float(values.min()) for values in (*lines, *(band.low_seconds for band in bands)))
     high = max(float(values.max()) for values in (*lines, *(band.high_seconds for band in bands)))
+    if not high:
+        return (0.0, _NO_TIME)
     margin = max(0.12 * (high - low), 0.05 * high)
     return (0.0 if low < 0.5 * high else low - margin, high + margin)
 
@@ -121,7 +125,7 @@ def _rows(estimate: Estimate, scale: float) -> Table:
             "value": float(seconds[index]) / scale,
             "step": format_seconds(float(seconds[index])),
             "spoken": f"context {format_count(int(contexts[index]))}: {format_seconds(float(seconds[index]))}",
-            "rate": f"{three_digits(batch / float(seconds[index]))} tokens/s",
+            "rate": rate_text(ratio(batch, float(seconds[index])), "tokens/s"),
             **_ends(band_at(band, index), float(seconds[index]), scale),
         }
         for index in kept_indices(len(contexts), _POINTS, around, logarithmic=wide)
@@ -138,29 +142,24 @@ def _ends(band: Band | None, seconds: float, scale: float) -> dict[str, Any]:
 def _drop_rows(estimate: Estimate, scale: float) -> Table:
     contexts = estimate.decode_contexts
     drops = estimate.drop_indices
+    shown = drops[: _POINTS // 2]
     rows: Table = []
-    for number, index in enumerate(drops[: _POINTS // 2]):
-        context = int(contexts[index])
+    for number, (index, fall) in enumerate(zip(shown, falls_of(estimate, shown), strict=True)):
+        context = fall.context_tokens
         before, after = (float(seconds) for seconds in estimate.decode_seconds[index - 1 : index + 1])
-        many = f" ({len(drops)} in all)" if len(drops) > _MOST_LABELLED else ""
+        many = f" ({len(drops):,} falls in all)" if len(drops) > _MOST_LABELLED else ""
         rows.append(
             {
                 "context_tokens": context,
                 "value": before / scale,
-                "label": f"{DROP_LABEL}{many}" if number == 0 or not many else "",
+                "label": f"{fall.label}{many}" if number == 0 or not many else "",
                 "is_early": is_early(context, int(contexts[0]), int(contexts[-1])),
                 "what": f"{format_seconds(before)} → {format_seconds(after)} at context {format_count(context)}",
-                "where": ", ".join(_faster_components(estimate, context)),
-                "why": "a step of the cost mode's efficiency curve, not a behaviour of the machine",
+                "where": ", ".join(map(component_name, fall.components)),
+                "why": fall.why,
             }
         )
     return rows
-
-
-def _faster_components(estimate: Estimate, context: int) -> list[str]:
-    before, after = (step_of(estimate, "decode", context + shift).costs for shift in (-1, 0))
-    pairs = zip(before.activity.components, before.costs, after.costs, strict=True)
-    return [component_name(activity.component) for activity, was, now in pairs if now.seconds < was.seconds]
 
 
 def _band_layers(rows: Table, x: alt.X, low: alt.Y) -> list[alt.Chart]:
@@ -193,7 +192,7 @@ def _drop_layers(rows: Table, encodings: dict[str, Any]) -> list[alt.Chart]:
         return []
     base = alt.Chart(data(rows)).encode(**encodings)
     tooltip = [
-        alt.Tooltip("what:N", title=DROP_LABEL),
+        alt.Tooltip("what:N", title="time falls"),
         alt.Tooltip("where:N", title="components"),
         alt.Tooltip("why:N", title="why"),
     ]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from ..analysis import Estimate, cautions
 from ..analysis.bands import band_text, rate_band_text
+from ..analysis.falls import falls_of
+from ..analysis.providers import pricing_in_words
+from ..analysis.rates import rate_text
 from ..analysis.snapshot import digests
 from ..cost import Band
-from ..units import format_count, format_percent, format_seconds, three_digits
+from ..units import format_count, format_percent, format_seconds
 from ..version import __version__
 
 Fact = tuple[str, str]
@@ -23,6 +27,10 @@ class Tile:
     band: str = ""
     """What nine of ten such figures lie in; empty where nobody knows."""
 
+
+_MOST_NAMED: Final = 5
+_MOST_FALLS: Final = 1_000
+"""Falls whose reasons are looked for."""
 
 _DIGEST_NAMES = {
     "model": "Model (ModelIR)",
@@ -51,12 +59,12 @@ def headline_tiles(estimate: Estimate) -> list[Tile]:
         _time_tile("Whole request", estimate.model_execution_seconds, whole),
         Tile(
             "Tokens/s a replica",
-            three_digits(estimate.tokens_per_second),
+            rate_text(estimate.tokens_per_second),
             rate_band_text(whole, request.batch_size * tokens),
         ),
         Tile(
             "Tokens/s a sequence",
-            three_digits(estimate.tokens_per_second_per_sequence),
+            rate_text(estimate.tokens_per_second_per_sequence),
             rate_band_text(whole, tokens),
         ),
         Tile("Devices", format_count(estimate.devices)),
@@ -94,7 +102,7 @@ def input_facts(estimate: Estimate) -> list[Fact]:
             f"output {_counted(request.generated_tokens, 'token')}",
         ),
         ("Datatype", request.datatype),
-        ("Cost mode", f"{inputs.mode} by {inputs.calibration}" if inputs.calibration else inputs.mode),
+        ("Cost mode", pricing_in_words(system, inputs.mode, inputs.calibration)),
         ("Attention", inputs.attention),
         *([("Asked before the mode", ", ".join(one.name for one in inputs.stacked))] if inputs.stacked else []),
         *([("Host overhead", "counted, as a component")] if inputs.host_overhead else []),
@@ -142,8 +150,9 @@ def limits(estimate: Estimate, is_compared: bool) -> list[str]:
         "The prompts of the whole batch are prefilled at once; a server that splits them into chunks needs less "
         "workspace.",
         _mode(estimate),
+        *_falls(estimate),
         _ATTENTION[inputs.attention],
-        *cautions(inputs),
+        *cautions(estimate),
     ]
     memory = inputs.system.memory
     if memory.usable_fraction < 1:
@@ -176,18 +185,27 @@ def _left_out(estimate: Estimate) -> str:
 def _mode(estimate: Estimate) -> str:
     if estimate.inputs.calibration:
         return (
-            f"Mode calibrated by {estimate.inputs.calibration}: kernels are timed one by one, by forms fitted to "
-            "measured ones. A band is about the kernels' times, not about what is left out (see Calibration)."
+            "Mode calibrated: kernels are timed one by one, by forms fitted to measured ones. A band is about the "
+            "kernels' times, not about what is left out (see Calibration)."
         )
     if estimate.inputs.mode == "peak-only":
         return "Mode peak-only: every efficiency is 1, so that operations and bytes move at the peaks of the profile."
     said = "Mode system-evidence: efficiencies are step curves, so that time falls where work crosses a threshold"
-    drops = estimate.latency_drops
-    if not drops:
-        return f"{said}; no decode step of this request does."
-    contexts = ", ".join(format_count(context) for context in drops[:5])
-    more = f" and {len(drops) - 5:,} more" if len(drops) > 5 else ""
-    return f"{said}. The decode steps at contexts {contexts}{more} do: a fault of the curve, not of the machine."
+    return f"{said}." if estimate.latency_drops else f"{said}; no decode step of this request does."
+
+
+def _falls(estimate: Estimate) -> list[str]:
+    """Where a decode step is faster than the one before, by reason."""
+    contexts: dict[str, list[str]] = {}
+    for fall in falls_of(estimate, estimate.drop_indices[:_MOST_FALLS]):
+        contexts.setdefault(fall.why, []).append(format_count(fall.context_tokens))
+    return [f"Decode steps that are faster than the one before, at {_few(at)}: {why}." for why, at in contexts.items()]
+
+
+def _few(contexts: list[str]) -> str:
+    """ "context 97", "contexts 97, 129, 161, 193, 225 and 3 more"."""
+    more = f" and {len(contexts) - _MOST_NAMED:,} more" if len(contexts) > _MOST_NAMED else ""
+    return f"context{'' if len(contexts) == 1 else 's'} {', '.join(contexts[:_MOST_NAMED])}{more}"
 
 
 def _counted(count: int, what: str) -> str:

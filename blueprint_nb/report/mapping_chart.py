@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
+from ..analysis.rates import rate_text
 from ..errors import unknown_name
-from ..units import format_count, format_gib, format_seconds, three_digits
+from ..units import format_count, format_gib, format_seconds
 from .theme import INK, TROUBLE, Table, data, finished, layered, message_chart, title
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class Metric:
 METRICS: Final = {
     "decode_step_seconds": Metric("Last decode step", "lower is better", format_seconds),
     "prefill_seconds": Metric("Prefill", "lower is better", format_seconds),
-    "tokens_per_second": Metric("Tokens/s of one replica", "higher is better", three_digits),
-    "tokens_per_second_per_device": Metric("Tokens/s a device", "higher is better", three_digits),
-    "tokens_per_second_per_sequence": Metric("Tokens/s a sequence", "higher is better", three_digits),
+    "tokens_per_second": Metric("Tokens/s of one replica", "higher is better", rate_text),
+    "tokens_per_second_per_device": Metric("Tokens/s a device", "higher is better", rate_text),
+    "tokens_per_second_per_sequence": Metric("Tokens/s a sequence", "higher is better", rate_text),
     "total_bytes": Metric("Memory of the fullest device", "lower is better", format_gib),
 }
 
@@ -104,8 +105,8 @@ def _tooltip_values(row: dict[str, Any]) -> dict[str, str]:
         "memory": f"{format_gib(row['total_bytes'])}, {'fits' if row['fits'] else 'does not fit'}",
         "prefill": format_seconds(row["prefill_seconds"]),
         "decode": "none" if step is None else format_seconds(step),
-        "rate": f"{three_digits(row['tokens_per_second'])} tokens/s",
-        "device_rate": f"{three_digits(row['tokens_per_second_per_device'])} tokens/s",
+        "rate": rate_text(row["tokens_per_second"], "tokens/s"),
+        "device_rate": rate_text(row["tokens_per_second_per_device"], "tokens/s"),
     }
 
 

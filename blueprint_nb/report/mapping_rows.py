@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from ..analysis import RequestInputs
-from ..units import format_count, format_gib, format_seconds, three_digits
+from ..analysis.rates import rate_text
+from ..units import format_count, format_gib, format_seconds
 from .memory_rows import gib
 
 MOST_DEVICES: Final = 64
@@ -48,9 +49,9 @@ def mapping_rows(table: pl.DataFrame, inputs: RequestInputs) -> list[MappingRow]
             memory=gib(row["total_bytes"]),
             prefill=format_seconds(row["prefill_seconds"]),
             decode="none" if row["decode_step_seconds"] is None else format_seconds(row["decode_step_seconds"]),
-            rate=three_digits(row["tokens_per_second"]),
-            device_rate=three_digits(row["tokens_per_second_per_device"]),
-            sequence_rate=three_digits(row["tokens_per_second_per_sequence"]),
+            rate=rate_text(row["tokens_per_second"]),
+            device_rate=rate_text(row["tokens_per_second_per_device"]),
+            sequence_rate=rate_text(row["tokens_per_second_per_sequence"]),
             is_chosen=(row["tensor_parallel"], row["pipeline_parallel"]) == chosen,
         )
         for row in table.iter_rows(named=True)

@@ -18,6 +18,7 @@ from .downloads import component_download, decode_download, inputs_download, map
 from .embedding import Figure, figure, json_for_script
 from .error_section import IN_REPORT, error_section
 from .facts import digest_facts, headline_tiles, input_facts, limits, model_sources, system_sources
+from .legend import legend
 from .mapping_rows import MOST_DEVICES, mapping_rows
 from .memory_rows import ALL_PARTS, memory_rows
 from .saved_inputs import ELEMENT_ID, saved_inputs
@@ -45,6 +46,7 @@ def _content(estimate: Estimate) -> dict[str, Any]:
     inputs = estimate.inputs
     mappings = mapping_table(inputs, MOST_DEVICES)
     memory_head, memory_body = memory_rows(estimate)
+    components = _components(estimate)
     downloads = [component_download(estimate), mapping_download(mappings), inputs_download(inputs)]
     return {
         "title": f"{inputs.model.name} on {inputs.system.name}",
@@ -61,7 +63,8 @@ def _content(estimate: Estimate) -> dict[str, Any]:
         "all_parts": ALL_PARTS,
         "steps": step_rows(estimate),
         "step_count": format_count(len(estimate.decode_contexts)),
-        "components": _components(estimate),
+        "components": components,
+        "legend": legend(row for rows in components.values() for row in rows),
         "mappings": mapping_rows(mappings, inputs),
         "most_devices": MOST_DEVICES,
         "illegal": _illegal_mappings(inputs),

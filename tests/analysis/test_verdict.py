@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -121,7 +122,31 @@ def test_a_calibration_that_prices_all_of_it_stands_alone() -> None:
 
 def test_what_is_no_calibration_is_named_as_it_is() -> None:
     costs = block(("gemm", "user-asserted:mine.csv", 1.0), ("add", "calibrated:vidur", 1.0))
-    assert calibrated_by("vidur", costs) == "calibrated by vidur; from user-asserted:mine.csv: GEMM"
+    assert calibrated_by("vidur", costs) == "calibrated by vidur: residual adds; from user-asserted:mine.csv: GEMM"
+
+
+def test_a_set_that_prices_little_says_what_and_one_that_prices_nothing_says_so() -> None:
+    costs = block(("gemm", "calibrated:vllm-0.14", 5.0), ("all_reduce", "calibrated:vidur", 1.0))
+    assert calibrated_by("vidur", costs) == "calibrated by vidur: all reduce; from vllm-0.14: GEMM"
+    costs = block(("gemm", "calibrated:vllm-0.14", 5.0), ("all_reduce", "calibrated:vidur", 0.0))
+    assert calibrated_by("vidur", costs) == "calibrated, but nothing of it by vidur; from vllm-0.14: GEMM"
+
+
+def test_on_the_a100_sxm_vidur_prices_the_collectives_alone() -> None:
+    def basis(**arguments: Any) -> str:
+        return bp.estimate(
+            "llama-3.1-8b", "a100_80g_sxm", generated_tokens=2, calibration="vidur", **arguments
+        ).verdict.basis
+
+    assert basis(tensor_parallel=2).startswith("calibrated by vidur: all reduce; from vllm-0.14: GEMM, attention")
+    assert basis().startswith(
+        "calibrated, but nothing of it by vidur; from vllm-0.14: GEMM and attention; from pooled: "
+    )
+
+
+def test_what_is_asserted_to_take_no_time_is_named_all_the_same() -> None:
+    basis = bp.estimate("llama-3.1-8b", SYSTEM, generated_tokens=2, asserted={"lm_head": 0}).verdict.basis
+    assert basis.endswith("; from user-asserted:lm_head: lm head")
 
 
 WHAT_IFS = {

@@ -31,8 +31,14 @@ CASES: dict[str, Callable[[], bp.Estimate]] = {
     ),
     "calibrated": lambda: bp.estimate("llama-3.1-8b", "h100_80g_sxm", tensor_parallel=2, batch_size=8),
     "calibrated_long": lambda: bp.estimate("llama-3.1-8b", "h100_80g_sxm", batch_size=8, generated_tokens=30_000),
+    "no_time": lambda: bp.estimate(
+        "llama-3.1-8b", "h100_80g_sxm", prompt_tokens=8, generated_tokens=4, asserted={**NOTHING, "mlp_all_reduce": 0}
+    ),
     "hostile": lambda: _hostile(),
 }
+
+NOTHING = dict.fromkeys(bp.estimate("llama-3.1-8b", "h100_80g_sxm", generated_tokens=1).components["component"], 0.0)
+"""Seconds of every component of one device."""
 
 
 def _hostile() -> bp.Estimate:

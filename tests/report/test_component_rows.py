@@ -10,6 +10,7 @@ from blueprint_nb.analysis.step import bound_of, step_of
 from blueprint_nb.errors import InvalidInputError
 from blueprint_nb.report.component_names import component_name
 from blueprint_nb.report.component_table import component_table
+from blueprint_nb.report.legend import legend
 from blueprint_nb.thinning import kept_indices
 
 
@@ -136,3 +137,42 @@ def test_thinning_keeps_ends_and_what_must_stay(count, logarithmic):
 def test_thinning_never_passes_its_limit_even_when_more_must_stay():
     assert len(kept_indices(1_000, 10, range(100))) == 10
     assert kept_indices(1_000, 10, range(100))[-1] == 999
+
+
+def whys(system: str, phase: str, **arguments: int) -> dict[str, str]:
+    rows = component_table(bp.estimate("llama-3.1-8b", system, **{"generated_tokens": 2, **arguments}), phase)
+    return {row.component: row.why for row in rows}
+
+
+def test_traffic_above_the_memory_s_rate_is_in_part_from_the_cache():
+    # 1,024 tokens of 4,096 elements of 2 B, read twice and written once: 25.2 MB, half of the H100's L2.
+    residual = whys("h100_80g_sxm", "prefill")["MLP residual"]
+    assert re.fullmatch(r"25\.2 MB at \S+ TB/s, in part from L2", residual)
+    assert float(residual.split()[3]) > 3.35
+
+
+def test_a_fitted_memory_above_its_peak_is_not_called_a_cache():
+    # KV of 64 sequences of 1,025 tokens: 269 MB, five times the L2.
+    core = whys("h100_80g_sxm", "decode", batch_size=64)["Attention core"]
+    assert re.fullmatch(r"\d+ MB at \S+ TB/s, 1\.\d\d of the peak as fitted", core)
+
+
+@pytest.mark.parametrize("mode", ["peak-only", "system-evidence"])
+def test_analytical_traffic_keeps_to_the_memory(mode):
+    rows = component_table(bp.estimate("llama-3.1-8b", "h100_80g_nvl8", mode=mode, generated_tokens=2), "prefill")
+    assert not any("L2" in row.why or "fitted" in row.why for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("batch", "how"),
+    [(1, "a row, part by part"), (132, "rows side by side, part by part"), (133, "rows in turn")],
+)
+def test_rows_that_take_their_time_by_latency_say_how_they_run(batch, how):
+    norm = whys("h100_80g_sxm", "decode", batch_size=batch)["Input norm"]
+    assert re.fullmatch(rf"\S+ µs of {how}", norm)
+
+
+def test_the_legend_tells_the_words_that_the_rows_use():
+    rows = component_table(bp.estimate("llama-3.1-8b", "h100_80g_sxm", generated_tokens=2), "prefill")
+    assert [word for word, _ in legend(rows)] == ["CTA", "wave", "floor", "L2", "compute of rows"]
+    assert legend(row for row in rows if row.component == "KV save") == []

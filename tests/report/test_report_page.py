@@ -129,7 +129,10 @@ def test_calibrated_limits_say_what_a_band_leaves_out(page_of, estimate_of):
         "Left out: sampling, tokenizer, host, scheduling, queueing, gaps between kernels, overlap of kernels" in items
     )
     assert "launch floors" not in items
-    assert f"Mode calibrated by {estimate_of('calibrated').inputs.calibration}: kernels are timed one by one" in items
+    assert "Mode calibrated: kernels are timed one by one" in items
+    mode = dict(row for row in page_of("calibrated").rows("Inputs") if len(row) == 2)["Cost mode"]
+    first, *others = (*estimate_of("calibrated").inputs.system.calibrations, "pooled")
+    assert mode == f"calibrated by {first}, else {', '.join(others)}"
 
 
 def test_an_analytical_page_has_no_calibration(page_of):
@@ -197,7 +200,10 @@ def test_digests_version_sources_and_limits_are_there(html_of, estimate_of, page
     assert "Decoder stack only (template dense-mha): no embedding, final norm or LM head" in items
     assert "Serial composition" in items
     assert "sampling, tokenizer, host, scheduling, queueing, launch floors" in items
-    assert "The decode steps at contexts 97 do: a fault of the curve, not of the machine." in items
+    assert (
+        "Decode steps that are faster than the one before, at context 97: a step of the cost mode's efficiency curve, "
+        "not a behaviour of the machine." in items
+    )
     sources = page.rows("Sources of the system's figures")
     assert ["memory.capacity_gib", "80", "reference model (Blueprinting), preset a100_80g"] in sources
 
@@ -304,3 +310,32 @@ def test_one_generated_token_has_no_decode_and_says_so(page_of, html_of):
 
 def test_equal_inputs_give_equal_pages(html_of, estimate_of):
     assert render_report(estimate_of("one_step")) == html_of("one_step")
+
+
+def test_words_of_the_explanations_are_told_below_them(page_of):
+    words = {one.text for one in page_of("calibrated").all("dt")}
+    assert {"CTA", "wave", "floor", "compute of rows"} <= words
+    assert "CTA" not in {one.text for one in page_of("default").all("dt")}
+
+
+def test_a_report_on_what_takes_no_time_has_dashes_for_rates_and_shares(page_of):
+    page = page_of("no_time")
+    tiles = dict(zip([e.text for e in page.all("dt")], [e.text for e in page.all("dd")], strict=False))
+    assert (tiles["Tokens/s a replica"], tiles["Tokens/s a sequence"]) == ("–", "–")
+    assert {row[2] for row in page.rows("Last decode step")[1:]} == {"0–0 ns"}
+    assert {row[3] for row in page.rows("Last decode step")[1:]} == {"–"}
+    assert {row[4] for row in page.rows("Decode steps")[1:]} == {"–"}
+    assert page.rows("Mappings")[1][7:] == ["–", "–", "–"]
+
+
+def test_no_chart_of_what_takes_no_time_has_a_figure_that_is_none(html_of):
+    specs = re.findall(r'<script type="application/json" id="spec-[^"]+">(.*?)</script>', html_of("no_time"), re.DOTALL)
+    assert len(specs) >= 5
+    for text in specs:
+        json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in a chart"))
+
+
+def test_what_was_asserted_but_not_asked_for_is_in_verdict_and_limits(page_of):
+    items = [item.text for item in page_of("no_time").all("li")]
+    assert "asserted but not asked for: mlp_all_reduce" in items
+    assert any(item.startswith("Asserted but not asked for: mlp_all_reduce. No step of this request") for item in items)

@@ -13,7 +13,7 @@ def verdict_html(verdict: Verdict) -> str:
     """The bar. Screen readers are told when it changes."""
     kind = "fits" if verdict.fits else "short"
     sign = f'<span class="bp-sign" aria-hidden="true">{_SIGNS[verdict.fits]}</span>'
-    texts = (verdict.memory, verdict.latency, verdict.throughput, verdict.bound, verdict.basis)
+    texts = (verdict.memory, verdict.latency, verdict.throughput, verdict.bound, verdict.basis, verdict.unasked)
     figures = "".join(span("figure", text) for text in texts if text)
     fix = f'<span class="bp-fix">Smallest fix: {escape(verdict.fix)}</span>' if verdict.fix else ""
     return (
