@@ -53,11 +53,11 @@ class ComponentCost:
         return {name: getattr(self, name) for name in _TIMES}
 
     @property
-    def arrays(self) -> Iterator[Any]:
+    def arrays(self) -> list[Any]:
         """All arrays in it."""
         band = () if self.band is None else (self.band.low_seconds, self.band.high_seconds)
-        figures = (*self.times.values(), *self.terms.values(), *band, self.origin_index)
-        return (one for one in figures if isinstance(one, np.ndarray))
+        own = [getattr(self, name) for name in _FIGURES]
+        return [one for one in (*own, *self.terms.values(), *band) if isinstance(one, np.ndarray)]
 
     def mapped(self, change: Callable[[Any], Any]) -> ComponentCost:
         """With `change` made to each figure: all seconds, and the index of the origins."""
@@ -74,6 +74,7 @@ class ComponentCost:
 
 
 _TIMES: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
+_FIGURES: Final = (*_TIMES, "origin_index")
 
 
 BOUNDS: Final = ("memory", "compute", "network", "floor")

@@ -55,7 +55,7 @@ class Remembered:
 
     def keep(self, key: Hashable, cost: ComponentCost) -> None:
         """Keeps `cost`, unless it is large, and drops those not asked for longest; its arrays become read-only."""
-        arrays = list(cost.arrays)
+        arrays = cost.arrays
         for values in arrays:
             values.setflags(write=False)
         size = _ENTRY_BYTES + sum(values.nbytes for values in arrays)

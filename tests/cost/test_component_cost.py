@@ -27,7 +27,7 @@ def cost() -> ComponentCost:
 
 def test_all_its_arrays_are_named_once() -> None:
     assert sorted(values.max() for values in cost().arrays) == [0.5, 1, 2, 3, 4, 5, 6, 7, 9]
-    assert list(ComponentCost(1.0, 1.0, 1.0, 1.0).arrays) == []
+    assert ComponentCost(1.0, 1.0, 1.0, 1.0).arrays == []
 
 
 def test_a_change_is_made_to_every_figure_and_to_nothing_else() -> None:
