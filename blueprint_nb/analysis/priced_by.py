@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..cost import CalibrationSet, ComponentCost, CostBlock, Origin
+from ..cost import BY_COMPONENT, CalibrationSet, ComponentCost, CostBlock, Origin
+from ..words import few
 
 _SET: Final = "calibrated:"
 _WORDS: Final = {
@@ -70,8 +71,8 @@ def calibrated_by(calibration: str, costs: CostBlock) -> str:
     elif of_set is shares[0]:
         own = f"calibrated by {calibration}"
     else:
-        own = f"calibrated by {calibration}: {_few(of_set.families)}"
-    others = (f"; from {share.name}: {_few(share.families)}" for share in shares if share is not of_set)
+        own = f"calibrated by {calibration}: {_and(of_set.families)}"
+    others = (f"; from {share.name}: {_and(share.families)}" for share in shares if share is not of_set)
     return f"{own}{''.join(others)}"
 
 
@@ -87,8 +88,8 @@ def origin_of(cost: ComponentCost) -> Origin | None:
 
 
 def set_name(origin: Origin) -> str:
-    """A calibration's name alone, another provider's as it is."""
-    return origin.provider.removeprefix(_SET)
+    """A calibration's name alone, another provider's as it is; of seconds by component, that they are the user's."""
+    return origin.method if origin.match == BY_COMPONENT else origin.provider.removeprefix(_SET)
 
 
 def family_name(family: str) -> str:
@@ -96,10 +97,10 @@ def family_name(family: str) -> str:
     return _WORDS.get(family, family.replace("_", " "))
 
 
-def _few(names: tuple[str, ...]) -> str:
+def _and(names: tuple[str, ...]) -> str:
     if len(names) <= _MOST_NAMED + 1:
         return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    return few(names, _MOST_NAMED)
 
 
 def _last(values: Any) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..cost import Activity, AssertedProvider
+from ..words import few
 from .inputs import Stacked
 
 if TYPE_CHECKING:
@@ -47,5 +48,4 @@ def unasked_by(estimate: Estimate) -> list[str]:
 
 def unasked_in_words(labels: list[str]) -> str:
     """ "asserted but not asked for: rope, timings.csv:3 (gemm 4 × 8 × 8)"; empty where there is nothing to say."""
-    more = f" and {len(labels) - _MOST_NAMED:,} more" if len(labels) > _MOST_NAMED else ""
-    return f"asserted but not asked for: {', '.join(labels[:_MOST_NAMED])}{more}" if labels else ""
+    return f"asserted but not asked for: {few(labels, _MOST_NAMED)}" if labels else ""

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from ..system import SystemProfile
+from ..words import few
 
 _ANALYTICAL: Final = re.compile(
     r"processing_mode|(vector|(matrix|memory)\.efficiency|network\.\d+\.(latency_us|efficiency_fraction|collectives))"
@@ -29,8 +30,7 @@ def unfelt_overrides(system: SystemProfile, datatype: str) -> tuple[str, ...]:
 def unfelt_in_words(system: SystemProfile, datatype: str) -> str:
     """ "it does not feel network.0.latency_us, vector"; empty where there is nothing to say."""
     paths = unfelt_overrides(system, datatype)
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return f"it does not feel {', '.join(paths[:_MOST_NAMED])}{more}" if paths else ""
+    return f"it does not feel {few(paths, _MOST_NAMED)}" if paths else ""
 
 
 def _is_other_peak(path: str, datatype: str) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from ..cost import BOUNDS, Band, CostBlock
 from ..system import SystemProfile
 from ..units import format_bytes, format_count, format_gib, format_percent, three_digits, time_unit
+from ..words import counted
 from .bands import CHANCE, band_at, between
 from .composition import adds_terms
 from .memory import MemoryReport
@@ -143,7 +144,7 @@ def _total(seconds: Any, costs: CostBlock) -> float:
 
 def _throughput(estimate: Estimate) -> str:
     mapping = estimate.inputs.mapping
-    devices = f"{estimate.devices:,} device{'s' if estimate.devices > 1 else ''}"
+    devices = counted(estimate.devices, "device")
     rate = estimate.tokens_per_second
     if rate is None:
         return f"no rate, as it takes no time, on {devices}"

@@ -2,7 +2,7 @@
 
 from .activity import Activity, ComponentActivity, plan_activity, template_activity
 from .analytical import AnalyticalProvider
-from .asserted import AssertedProvider
+from .asserted import BY_COMPONENT, AssertedProvider
 from .bands import BAND_FRACTION, Band, Deviation, band_of_sum
 from .block import BOUNDS, ComponentCost, CostBlock, bound_index
 from .calibrated import CalibratedProvider
@@ -28,6 +28,7 @@ __all__ = [
     "ANALYTICAL_MODES",
     "BAND_FRACTION",
     "BOUNDS",
+    "BY_COMPONENT",
     "HOST_LAYER",
     "HOST_OVERHEAD",
     "MODES",

@@ -19,6 +19,7 @@ from ..errors import InvalidInputError, shown, unknown_name
 from ..mapping import NetworkTierBinding
 from ..synthesizer.components import BLOCK, EMBEDDING, HEAD, HOP
 from ..system import SystemProfile
+from ..words import few
 from .activity import Activity, ComponentActivity
 from .asserted_file import SECONDS_RULE, is_time, read_asserted
 from .bands import Band
@@ -35,6 +36,9 @@ _RULES: Final = (*EMBEDDING, *BLOCK, HOP, *HEAD)
 _NAMES: Final = tuple(dict.fromkeys((*(rule.component for rule in _RULES), HOST_OVERHEAD)))
 _PRIMITIVES: Final = frozenset(rule.primitive for rule in _RULES)
 _MOST_NAMED: Final = 3
+
+BY_COMPONENT: Final = "by component"
+"""How seconds match that hold for a component whatever its shape."""
 
 
 class AssertedProvider(CostProvider):
@@ -54,7 +58,7 @@ class AssertedProvider(CostProvider):
         self._kernels: tuple[str, ...] = ()
         if isinstance(asserted, Mapping):
             self._components = _checked(asserted)
-            self.name = f"user-asserted:{_few(list(self._components))}"
+            self.name = f"user-asserted:{few(list(self._components), _MOST_NAMED)}"
             self.revision = digest(self._components)
         else:
             self._read(_path(asserted))
@@ -146,7 +150,7 @@ class AssertedProvider(CostProvider):
     def _whole(self, name: str, at_peak: ComponentCost) -> ComponentCost:
         seconds = np.full(np.shape(at_peak.seconds), self._components[name])
         family = "host" if name == HOST_OVERHEAD else name
-        return stated_cost(seconds, Band(seconds, seconds), family, (self._origin("by component"),), 0, at_peak)
+        return stated_cost(seconds, Band(seconds, seconds), family, (self._origin(BY_COMPONENT),), 0, at_peak)
 
     def _shaped(self, family: str, places: Any, covers: Any, at_peak: ComponentCost) -> ComponentCost:
         places = known_places(places, covers)
@@ -182,8 +186,3 @@ def _checked(asserted: Mapping[str, float]) -> dict[str, float]:
             raise InvalidInputError(f"asserted[{name!r}]", got=shown(seconds), rule=SECONDS_RULE)
         found[name] = number
     return found
-
-
-def _few(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

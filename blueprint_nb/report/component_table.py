@@ -57,8 +57,9 @@ FROM_CACHE: Final = "in part from L2"
 ROW_LATENCY: Final = "part by part"
 """A row, or rows side by side."""
 ROWS_IN_TURN: Final = "rows in turn"
+LOOK_UPS: Final = "look-ups"
 
-_ONE_BY_ONE = {"waves": ROWS_IN_TURN, "serial": ROWS_IN_TURN, "elements": "elements, looked up one by one"}
+_ONE_BY_ONE = {"waves": ROWS_IN_TURN, "serial": LOOK_UPS, "elements": "elements, looked up one by one"}
 """Terms of the row-wise families that no operations or bytes explain, and what they are spent on."""
 
 _PLACES = ("in ", "between ", "within ", "across ")
@@ -102,7 +103,8 @@ def _reason(estimate: Estimate, step: Step, activity: ComponentActivity, cost: C
     """
     system = estimate.inputs.system
     if not cost.seconds:
-        return "no time of its own"
+        origin = origin_of(cost)
+        return "asserted" if origin is not None and origin.method == "user-asserted" else "no time of its own"
     if bound == "floor":
         return f"floor of {format_seconds(cost.floor_seconds)}"
     if bound == "network":

@@ -9,6 +9,7 @@ import altair as alt
 
 _WIDEST_LINEAR: Final = 4
 _EARLY: Final = 0.2
+_MOST_TICKS: Final = 8
 _EVERY_SECOND: Final[dict[str, Any]] = {"labelOverlap": "parity", "labelSeparation": 4}
 """Labels that have no room leave in even steps."""
 
@@ -36,7 +37,10 @@ def context_axis(first: int, last: int, *, label: str = TITLE, most_ticks: int =
     else:
         margin = 1 if first == last else 0
         scale = alt.Scale(domain=[first - margin, last + margin], nice=False, zero=False)
-        axis = alt.Axis(tickMinStep=1, tickCount=min(8, most_ticks), format=",d", title=label)
+        most = min(_MOST_TICKS, most_ticks)
+        # Vega puts ticks between the tokens of a short axis, whatever tickMinStep says.
+        values = [*range(first, last + 1)] if last - first < most else alt.Undefined
+        axis = alt.Axis(values=values, tickMinStep=1, tickCount=most, format=",d", title=label)
     return alt.X("context_tokens:Q", scale=scale, axis=axis)
 
 

@@ -14,6 +14,7 @@ from ..analysis.snapshot import digests
 from ..cost import Band
 from ..units import format_count, format_percent, format_seconds
 from ..version import __version__
+from ..words import counted, few
 
 Fact = tuple[str, str]
 
@@ -93,13 +94,13 @@ def input_facts(estimate: Estimate) -> list[Fact]:
         (
             "Mapping",
             f"TP {mapping.tensor_parallel} × PP {mapping.pipeline_parallel} × "
-            f"{_counted(mapping.replicas, 'replica')} = {_counted(mapping.devices, 'device')}",
+            f"{counted(mapping.replicas, 'replica')} = {counted(mapping.devices, 'device')}",
         ),
         ("Network", "; ".join(tiers) or "not used: one device holds a replica"),
         (
             "Request",
-            f"batch {format_count(request.batch_size)}, prompt {_counted(request.prompt_tokens, 'token')}, "
-            f"output {_counted(request.generated_tokens, 'token')}",
+            f"batch {format_count(request.batch_size)}, prompt {counted(request.prompt_tokens, 'token')}, "
+            f"output {counted(request.generated_tokens, 'token')}",
         ),
         ("Datatype", request.datatype),
         ("Cost mode", pricing_in_words(system, inputs.mode, inputs.calibration)),
@@ -199,14 +200,10 @@ def _falls(estimate: Estimate) -> list[str]:
     contexts: dict[str, list[str]] = {}
     for fall in falls_of(estimate, estimate.drop_indices[:_MOST_FALLS]):
         contexts.setdefault(fall.why, []).append(format_count(fall.context_tokens))
-    return [f"Decode steps that are faster than the one before, at {_few(at)}: {why}." for why, at in contexts.items()]
+    said = "Decode steps that are faster than the one before"
+    return [f"{said}, at {_contexts(at)}: {why}." for why, at in contexts.items()]
 
 
-def _few(contexts: list[str]) -> str:
+def _contexts(contexts: list[str]) -> str:
     """ "context 97", "contexts 97, 129, 161, 193, 225 and 3 more"."""
-    more = f" and {len(contexts) - _MOST_NAMED:,} more" if len(contexts) > _MOST_NAMED else ""
-    return f"context{'' if len(contexts) == 1 else 's'} {', '.join(contexts[:_MOST_NAMED])}{more}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{format_count(count)} {what}{'' if count == 1 else 's'}"
+    return f"context{'' if len(contexts) == 1 else 's'} {few(contexts, _MOST_NAMED)}"

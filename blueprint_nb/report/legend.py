@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from .component_table import FROM_CACHE, ROW_LATENCY, ROWS_IN_TURN, ComponentRow
+from .component_table import FROM_CACHE, LOOK_UPS, ROW_LATENCY, ROWS_IN_TURN, ComponentRow
+
+_OF_ROWS: Final = (ROW_LATENCY, ROWS_IN_TURN, LOOK_UPS)
 
 _WORDS: Final = (
     ("CTA", "CTA", "a block of threads on one SM, with one tile of the result to do"),
     ("wave", "wave", "as many CTAs or rows as the device runs at once; the last one is seldom full"),
     ("floor", "floor", "what a kernel takes whatever its work is: launch, waits and, of messages, the link's latency"),
     (FROM_CACHE, "L2", "the cache before the memory; what it holds moves faster than the memory's bandwidth"),
-    (ROW_LATENCY, "compute of rows", "mostly latency: a unit waits more than it calculates"),
-    (ROWS_IN_TURN, "compute of rows", "mostly latency: a unit waits more than it calculates"),
+    *((sign, "compute of rows", "mostly latency: a unit waits more than it calculates") for sign in _OF_ROWS),
 )
 """What is looked for, the word, its meaning."""
 

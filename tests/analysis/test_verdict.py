@@ -146,7 +146,7 @@ def test_on_the_a100_sxm_vidur_prices_the_collectives_alone() -> None:
 
 def test_what_is_asserted_to_take_no_time_is_named_all_the_same() -> None:
     basis = bp.estimate("llama-3.1-8b", SYSTEM, generated_tokens=2, asserted={"lm_head": 0}).verdict.basis
-    assert basis.endswith("; from user-asserted:lm_head: lm head")
+    assert basis.endswith("; from user-asserted: lm head")
 
 
 WHAT_IFS = {

@@ -359,3 +359,32 @@ def test_text_takes_the_pages_colour(estimate_of):
 def test_charts_are_drawn_as_svg_for_readers_of_labels(estimate_of):
     for chart in charts_of(estimate_of("default")):
         assert spec_of(chart)["usermeta"]["embedOptions"]["renderer"] == "svg"
+
+
+def test_a_short_axis_has_a_tick_for_each_context():
+    estimate = bp.estimate("llama-3.1-8b", "h100_80g_nvl8", prompt_tokens=8, generated_tokens=4)
+    spec = spec_of(decode_latency_chart(estimate))
+    ticks = [part["x"]["axis"]["values"] for part in parts(spec) if "axis" in part.get("x", {})]
+    assert ticks
+    assert all(values == [9, 10, 11] for values in ticks)
+
+
+def test_a_line_of_steps_that_take_no_time_has_an_axis(estimate_of):
+    spec = spec_of(decode_latency_chart(estimate_of("no_time")))
+    domains = [part["y"]["scale"]["domain"] for part in parts(spec) if "scale" in part.get("y", {})]
+    assert domains
+    assert all(domain == [0, 1] for domain in domains)
+    assert {row["rate"] for table in rows(spec) for row in table if "rate" in row} == {"–"}
+
+
+def test_what_was_asserted_is_marked_as_such_where_time_falls(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "family,batch,query_tokens,context_tokens,heads,kv_heads,head_size,seconds\n"
+        "attention_decode,1,1,90,32,32,80,1e-3\n"
+    )
+    estimate = bp.estimate("phi-2", "a100_80g_pcie", prompt_tokens=64, generated_tokens=100, asserted=path)
+    spec = spec_of(decode_latency_chart(estimate))
+    (marked,) = [row for table in rows(spec) for row in table if "where" in row]
+    assert (marked["label"], marked["where"]) == ("asserted time", "Attention core")
+    assert marked["why"] == "an asserted time, which need not lie on the line of its neighbours"

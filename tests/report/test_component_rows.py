@@ -83,7 +83,7 @@ def test_what_is_asserted_says_by_whom():
     estimate = bp.estimate("llama-3.1-8b", "h100_80g_sxm", generated_tokens=2, asserted=asserted)
     row = next(row for row in component_table(estimate, "decode") if row.component == "QKV projection")
     assert row.executions == "32 × 20.0 µs"
-    assert row.source.startswith("user-asserted")
+    assert row.source == "user-asserted, by component"
     assert row.explanation == ""
 
 

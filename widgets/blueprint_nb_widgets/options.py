@@ -6,7 +6,7 @@ are the engine's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -18,6 +18,7 @@ from blueprint_nb.catalog import POOLED
 from blueprint_nb.cost import modes_of
 from blueprint_nb.cost.families.machine import missing_figures
 from blueprint_nb.mapping import NetworkTierBinding
+from blueprint_nb.words import few
 from blueprint_nb.workload import DATATYPES
 
 MOST_RANKS = 64
@@ -102,18 +103,13 @@ def _datatype(system: SystemProfile) -> Choice[str]:
 
 def _mode(system: SystemProfile) -> Choice[str]:
     offered, default = modes_of(system), default_mode(system)
+    efficiency = few(system.missing_efficiency, _MOST_NAMED_FIGURES)
     reasons = {
-        "system-evidence": f"{system.name} has no measured efficiency ({_named(system.missing_efficiency)})",
+        "system-evidence": f"{system.name} has no measured efficiency ({efficiency})",
         "calibrated": f"{system.name} lacks {' and '.join(missing_figures(system))}",
     }
     reason = "; ".join(f"{mode}: {reasons[mode]}" for mode in reasons if mode not in offered)
     return Choice(offered, reason, default if default in offered else offered[-1])
-
-
-def _named(figures: Sequence[str]) -> str:
-    """The first few, and how many more."""
-    more = len(figures) - _MOST_NAMED_FIGURES
-    return ", ".join(figures[:_MOST_NAMED_FIGURES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _calibration(system: SystemProfile) -> Choice[str]:
