@@ -130,6 +130,7 @@ class TestRowWise:
 
 EVERY_FORM = {
     **{family.name: family for family in (Gemm(), *ROW_WISE, Embedding())},
+    "gemm: quantised": Gemm("quantised"),
     **{f"attention_decode: {kernel}": AttentionDecode(kernel) for kernel in SPLIT_RULES},
     **{f"attention_prefill: {kernel}": AttentionPrefill(kernel) for kernel in TILINGS},
     "all_reduce": Collective("all_reduce", Link(bytes_per_second=3e11)),

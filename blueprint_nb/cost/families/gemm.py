@@ -1,9 +1,9 @@
 """GEMM: C[m, n] = A[m, k] · B[k, n], by tiles, waves and split-k.
 
-A library picks a tile and a split of k; the form takes the fastest of a list:
+A library picks a tile and a split of k; the form takes the fastest of those that a kernel may pick (`gemm_kernels`):
 
     CTAs    = ⌈m/bm⌉ · ⌈n/bn⌉ · s,  w = CTAs / compute units,  waves = (1 − smooth) · ⌈w⌉ + smooth · max(w, 1)
-    time    = floor + min over (tile, s) of (compute³ + memory³ + L2³)^⅓ + [s > 1] · reduction
+    time    = floor + quantise + min over (tile, s) of (compute³ + memory³ + L2³)^⅓ + [s > 1] · reduction
     compute = waves · (2 · bm · bn · (share + pipeline) / (its unit's peak · efficiency of the tile's class) · slow
               + wave) + prologue,  share = ⌈k/s⌉ in steps of 32, at least 64 where s > 1
     memory  = (operands, results and the partial sums of a split) / (bandwidth · fraction · min(1, w / saturation))
@@ -11,34 +11,27 @@ A library picks a tile and a split of k; the form takes the fastest of a list:
 
 `slow` is 1 up to m = 512 and grows with each of two doublings from there, as clocks sink under load. The memory term is
 kept from falling where one more row of tiles would pull the same weights faster: a tile row more never makes a GEMM
-quicker. Source: wave quantisation and split-k as in NVIDIA's "Matrix multiplication background
-user's guide" and the CUTLASS documentation. Left out: cluster launches, stream-k, the choice a library really makes.
+quicker. A kernel that takes activations longer than it multiplies quantises them first (`quantise`). Source: wave
+quantisation and split-k as in NVIDIA's "Matrix multiplication background user's guide" and the CUTLASS documentation.
+Left out: cluster launches, stream-k, the choice a library really makes.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
 
 from ...units import format_seconds
 from .family import Bound, Family, KernelTime, Parameter
+from .gemm_kernels import CLASSES, GemmKernel, gemm_kernel
 from .machine import Machine
+from .quantise import QUANTISE_PARAMETERS, Quantise
 from .runs import FEW, ROUNDING, Pairs, all_pairs, knots, pairs
 
-_TILES: Final = (
-    (256, 128, "largest"), (128, 256, "largest"),
-    (128, 128, "large"), (256, 64, "large"), (64, 256, "large"),
-    (128, 64, "medium"), (64, 128, "medium"),
-    (64, 64, "small"),
-    (32, 64, "flat"), (32, 128, "flat"),
-    (16, 64, "flattest"), (16, 128, "flattest"),
-)  # fmt: skip
-_CLASSES: Final = ("largest", "large", "medium", "small", "flat", "flattest")
-_SPLITS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 _K_STEP: Final = 32
 """Kernels take k in steps of this many elements."""
 
@@ -48,9 +41,6 @@ _SHORTEST_K: Final = 64
 _SLOWING_ROWS: Final = 512
 _SLOWING_OCTAVES: Final = 2.0
 """Clocks fall under sustained load: from this m on, over this many doublings of it."""
-
-_CONFIGURATIONS: Final = np.array([(*size, _CLASSES.index(kind), s) for *size, kind in _TILES for s in _SPLITS]).T
-"""Rows and columns of the tile, its class, parts of k: int64 of shape (4, configurations)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +63,7 @@ class _Configurations:
     slowing: Any
     impossible: Any
     tile_class: Any
-    """Index into `_CLASSES`."""
+    """Index into `CLASSES`."""
     is_split: Any
 
 
@@ -83,28 +73,70 @@ class _Prepared:
 
     shape: tuple[Any, Any, Any]
     machine: Machine
+    kernel: GemmKernel
+    narrowed: _Configurations | None = None
+    """The few that are looked at, where not all are."""
 
-    @cached_property
+    @functools.cached_property
     def all(self) -> _Configurations:
-        """That a library may pick from."""
-        return _configurations([size[:, None] for size in self.shape], self.machine, _CONFIGURATIONS)
+        """That the kernel may pick from."""
+        return self.narrowed or self.configurations([size[:, None] for size in self.shape], slice(None))
+
+    @functools.cached_property
+    def quantise(self) -> Quantise | None:
+        """The activations, where they are to be quantised."""
+        m, _, k = self.shape
+        return Quantise.of(m, k, self.machine) if self.kernel.quantises else None
+
+    def configurations(self, shape: Sequence[Any], which: Any) -> _Configurations:
+        """Of m, n and k; `which` is an index into the kernel's configurations."""
+        return _configurations(shape, self.machine, self.kernel, self.kernel.configurations[:, which])
 
     def pairs(self, values: Mapping[str, float]) -> Pairs:
         """Of each row with its configurations that may be the fastest."""
         m, n, k = self.shape
         if len(m) <= FEW:
-            return all_pairs(len(m), _CONFIGURATIONS.shape[1])
+            return all_pairs(len(m), self.kernel.configurations.shape[1])
         at = knots((m,), (n, k))
-        found = _configurations([size[at.rows, None] for size in self.shape], self.machine, _CONFIGURATIONS)
+        found = self.configurations([size[at.rows, None] for size in self.shape], slice(None))
         whole, split = _cubes(_terms(found, values), found)
-        reduction = values["reduction_seconds"]
+        reduction = _reduction(values)
         fastest = np.minimum(np.cbrt(whole.min(axis=-1)), np.cbrt(split.min(axis=-1)) + reduction)
         most = (fastest[at.next] * (1.0 + ROUNDING))[:, None]
         return pairs((whole <= most**3) | (split <= np.maximum(most - reduction, 0.0) ** 3), at.below)
 
 
+_EFFICIENCY_STARTS: Final = dict(zip(CLASSES, (0.8, 0.8, 0.7, 0.6, 0.4, 0.3), strict=True))
+_REDUCTION: Final = Parameter("reduction_seconds", 2e-6, 1e-7, 1e-5, "adding the partial sums of a split")
+
+
+@functools.cache
+def _parameters(kernel: GemmKernel) -> tuple[Parameter, ...]:
+    return (
+        Parameter("floor_seconds", 2e-6, 5e-7, 8e-6, "launch, prologue and epilogue of a kernel that does nothing"),
+        Parameter("wave_smoothness", 0.4, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
+        Parameter("pipeline_k", 40, 1, 1000, "elements of k that filling the pipeline costs"),
+        *(
+            Parameter(_efficiency(kind), _EFFICIENCY_STARTS[kind], 0.03, 1.0, f"peak reached by the {kind} tiles")
+            for kind in kernel.classes
+        ),
+        Parameter("slowing_fraction", 0.02, 0.0, 0.5, "slower for each doubling of a large m", is_scale=False),
+        Parameter("wave_seconds", 3e-7, 1e-8, 5e-6, "start of another wave"),
+        Parameter("prologue_seconds", 1e-6, 1e-8, 1e-5, "before the first operands arrive"),
+        Parameter("bandwidth_fraction", 0.85, 0.5, 1.05, "of the memory's bandwidth, when saturated"),
+        Parameter("saturation_fraction", 0.4, 0.1, 2.0, "CTAs over compute units that saturate the memory"),
+        Parameter("l2_bandwidth_ratio", 2.5, 1.0, 12.0, "of the cache's bandwidth to the memory's"),
+        *((_REDUCTION,) if kernel.is_split else ()),
+        *(QUANTISE_PARAMETERS if kernel.quantises else ()),
+    )
+
+
+def _efficiency(kind: str) -> str:
+    return f"{kind}_tile_efficiency_fraction"
+
+
 class Gemm(Family):
-    """Matrix products of any m, n and k."""
+    """Matrix products of any m, n and k, by one of `GEMM_KERNELS`. Raises `UnknownNameError`."""
 
     name = "gemm"
     dimensions = ("m", "n", "k")
@@ -115,69 +147,63 @@ class Gemm(Family):
         "compute": "compute",
         "memory": "memory",
         "l2": "memory",
+        "quantise": "memory",
     }
-    parameters = (
-        Parameter("floor_seconds", 2e-6, 5e-7, 8e-6, "launch, prologue and epilogue of a kernel that does nothing"),
-        Parameter("wave_smoothness", 0.4, 0.0, 1.0, "0: waves are whole; 1: they are not felt", is_scale=False),
-        Parameter("pipeline_k", 40, 1, 1000, "elements of k that filling the pipeline costs"),
-        *(
-            Parameter(f"{kind}_tile_efficiency_fraction", start, 0.03, 1.0, f"peak reached by the {kind} tiles")
-            for kind, start in zip(_CLASSES, (0.8, 0.8, 0.7, 0.6, 0.4, 0.3), strict=True)
-        ),
-        Parameter("slowing_fraction", 0.02, 0.0, 0.5, "slower for each doubling of a large m", is_scale=False),
-        Parameter("wave_seconds", 3e-7, 1e-8, 5e-6, "start of another wave"),
-        Parameter("prologue_seconds", 1e-6, 1e-8, 1e-5, "before the first operands arrive"),
-        Parameter("bandwidth_fraction", 0.85, 0.5, 1.05, "of the memory's bandwidth, when saturated"),
-        Parameter("saturation_fraction", 0.4, 0.1, 2.0, "CTAs over compute units that saturate the memory"),
-        Parameter("l2_bandwidth_ratio", 2.5, 1.0, 12.0, "of the cache's bandwidth to the memory's"),
-        Parameter("reduction_seconds", 2e-6, 1e-7, 1e-5, "adding the partial sums of a split"),
-    )
+
+    def __init__(self, kernel: str = "") -> None:
+        self.kernel = kernel
+        self._kernel = gemm_kernel(kernel)
+        self.parameters = _parameters(self._kernel)
 
     def prepare(self, shape: Mapping[str, Any], machine: Machine) -> _Prepared:
         """Of m, n and k."""
         m, n, k = np.broadcast_arrays(*(np.asarray(shape[name], dtype=np.float64) for name in self.dimensions))
-        return _Prepared((m, n, k), machine)
+        return _Prepared((m, n, k), machine, self._kernel)
 
-    def narrowed(
-        self, prepared: _Prepared | _Configurations, values: Mapping[str, float], alternatives: int
-    ) -> _Configurations:
+    def narrowed(self, prepared: _Prepared, values: Mapping[str, float], alternatives: int) -> _Prepared:
         """The fastest configurations of each row alone."""
-        found = _all(prepared)
+        found = prepared.all
         whole, split = _cubes(_terms(found, values), found)
-        seconds = np.minimum(np.cbrt(whole), np.cbrt(split) + values["reduction_seconds"])
+        seconds = np.minimum(np.cbrt(whole), np.cbrt(split) + _reduction(values))
         kept = np.argpartition(seconds, alternatives, axis=-1)[:, :alternatives]
 
         def taken(values: Any) -> Any:
             return np.take_along_axis(np.broadcast_to(values, seconds.shape), kept, axis=-1)
 
-        return _Configurations(**{field.name: taken(getattr(found, field.name)) for field in fields(_Configurations)})
+        few = {field.name: taken(getattr(found, field.name)) for field in fields(_Configurations)}
+        return replace(prepared, narrowed=_Configurations(**few))
 
-    def seconds(self, prepared: _Prepared | _Configurations, values: Mapping[str, float]) -> Any:
+    def seconds(self, prepared: _Prepared, values: Mapping[str, float]) -> Any:
         """The fastest configuration's."""
-        found = _all(prepared)
+        found = prepared.all
         whole, split = _cubes(_terms(found, values), found)
-        return _fastest(whole.min(axis=-1), split.min(axis=-1), values)
+        return _with_quantise(_fastest(whole.min(axis=-1), split.min(axis=-1), values), prepared.quantise, values)
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
-        """Terms: floor, compute, memory, l2, split, of the fastest configuration; its CTAs and waves."""
+        """Terms: floor, compute, memory, l2, of the fastest configuration, split and quantise where the kernel does;
+        its CTAs and waves.
+        """
         those = prepared.pairs(values)
         shape = [size[those.row] for size in prepared.shape]
-        found = _configurations(shape, prepared.machine, _CONFIGURATIONS[:, those.alternative])
+        found = prepared.configurations(shape, those.alternative)
         terms = _terms(found, values)
         whole, split = _cubes(terms, found)
         least_whole, least_split = (np.minimum.reduceat(cubes, those.first) for cubes in (whole, split))
-        is_split = np.cbrt(least_split) + values["reduction_seconds"] < np.cbrt(least_whole)
+        is_split = np.cbrt(least_split) + _reduction(values) < np.cbrt(least_whole)
         is_least = np.where(is_split[those.row], split == least_split[those.row], whole == least_whole[those.row])
         best = those.first_of(is_least)
         picked = {name: term[best] for name, term in zip(("compute", "memory", "l2"), terms, strict=True)}
-        floor = np.full(len(best), values["floor_seconds"])
-        reduction = np.where(is_split, values["reduction_seconds"], 0.0)
+        picked = {"floor": np.full(len(best), values["floor_seconds"]), **picked}
+        if self._kernel.is_split:
+            picked["split"] = np.where(is_split, _reduction(values), 0.0)
+        if prepared.quantise is not None:
+            picked["quantise"] = prepared.quantise.seconds(values)
         counts = {"ctas": found.ctas[best], "waves": np.ceil(found.waves[best])}
-        seconds = _fastest(least_whole, least_split, values)
-        return KernelTime(seconds, {"floor": floor, **picked, "split": reduction}, counts)
+        seconds = _with_quantise(_fastest(least_whole, least_split, values), prepared.quantise, values)
+        return KernelTime(seconds, picked, counts)
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
-        """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"."""
+        """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"; after the memory, quantise 1.2 µs."""
         prepared = self.prepare({name: np.array([shape[name]]) for name in self.dimensions}, machine)
         time = self.kernel_time(prepared, values)
         terms = {name: float(term[0]) for name, term in time.terms.items()}
@@ -186,20 +212,18 @@ class Gemm(Family):
         full = ctas / (waves * units)
         bound = max(("compute", "memory", "l2"), key=terms.__getitem__)
         name = {"l2": "L2"}.get(bound, bound)
+        quantised = f"quantise {format_seconds(terms['quantise'])}; " if "quantise" in terms else ""
         return (
             f"{ctas:,} CTAs on {units} SMs: {waves:,} {'wave' if waves == 1 else 'waves'}, {full:.0%} full; "
-            f"{name} {format_seconds(terms[bound])}; floor {format_seconds(terms['floor'])}"
+            f"{name} {format_seconds(terms[bound])}; {quantised}floor {format_seconds(terms['floor'])}"
         ).replace("%", " %")
 
 
-def _all(prepared: _Prepared | _Configurations) -> _Configurations:
-    return prepared.all if isinstance(prepared, _Prepared) else prepared
-
-
-def _configurations(shape: Sequence[Any], machine: Machine, configurations: Any) -> _Configurations:
-    """Of m, n and k; `configurations` are columns of `_CONFIGURATIONS`."""
+def _configurations(shape: Sequence[Any], machine: Machine, kernel: GemmKernel, configurations: Any) -> _Configurations:
+    """Of m, n and k; `configurations` are columns of the kernel's."""
     m, n, k = shape
-    tile_rows, tile_columns, tile_class, splits = configurations
+    tile_rows, tile_columns, tile_class, splits, most_rows = configurations
+    result_bytes = kernel.result_bytes or machine.element_bytes
     across = np.ceil(n / tile_columns) * splits
     ctas = np.ceil(m / tile_rows) * across
     share = np.ceil(k / splits / _K_STEP) * _K_STEP
@@ -207,9 +231,9 @@ def _configurations(shape: Sequence[Any], machine: Machine, configurations: Any)
     k_element_seconds = 2.0 * tile_rows * tile_columns / unit_flops
 
     def memory(height: Any) -> Any:
-        operands = height * k + k * n + height * n
+        operands = machine.element_bytes * (height * k + k * n) + result_bytes * height * n
         partial_sums = np.where(splits > 1, 8.0 * height * n * splits, 0.0)
-        return (machine.element_bytes * operands + partial_sums) / machine.bytes_per_second
+        return (operands + partial_sums) / machine.bytes_per_second
 
     waves = ctas / machine.compute_units
     through_l2 = ctas * (tile_rows + tile_columns) * share * machine.element_bytes
@@ -223,7 +247,7 @@ def _configurations(shape: Sequence[Any], machine: Machine, configurations: Any)
         memory_seconds_of_one_row=memory(np.minimum(m, tile_rows)),
         l2_seconds=through_l2 / machine.bytes_per_second / np.minimum(1.0, waves),
         slowing=np.clip(np.log2(m / _SLOWING_ROWS), 0.0, _SLOWING_OCTAVES),
-        impossible=(splits > 1) & (share < _SHORTEST_K),
+        impossible=((splits > 1) & (share < _SHORTEST_K)) | (m > most_rows),
         tile_class=tile_class,
         is_split=splits > 1,
     )
@@ -232,7 +256,8 @@ def _configurations(shape: Sequence[Any], machine: Machine, configurations: Any)
 def _terms(found: _Configurations, values: Mapping[str, float]) -> tuple[Any, Any, Any]:
     """Compute, memory and L2 seconds of every configuration."""
     smooth = values["wave_smoothness"]
-    efficiency = np.array([values[f"{kind}_tile_efficiency_fraction"] for kind in _CLASSES])[found.tile_class]
+    # A class that none of the kernel's tiles is of is never asked for.
+    efficiency = np.array([values.get(_efficiency(kind), np.nan) for kind in CLASSES])[found.tile_class]
     waves = (1.0 - smooth) * np.ceil(found.waves) + smooth * np.maximum(found.waves, 1.0)
     tile = (found.tile_seconds + found.k_element_seconds * values["pipeline_k"]) / efficiency
     tile = tile * (1.0 + values["slowing_fraction"] * found.slowing)
@@ -249,10 +274,20 @@ def _cubes(terms: tuple[Any, Any, Any], found: _Configurations) -> tuple[Any, An
     """The sum of the terms' cubes, once where k is left whole and once where it is split; elsewhere infinite."""
     compute, memory, l2 = terms
     total = compute * compute * compute + memory * memory * memory + l2 * l2 * l2
-    return np.where(found.is_split, np.inf, total), np.where(found.is_split & ~found.impossible, total, np.inf)
+    whole = np.where(found.is_split | found.impossible, np.inf, total)
+    return whole, np.where(found.is_split & ~found.impossible, total, np.inf)
 
 
 def _fastest(whole: Any, split: Any, values: Mapping[str, float]) -> Any:
     """Seconds of the least sums of cubes: only of those is the root drawn."""
-    body = np.minimum(np.cbrt(whole), np.cbrt(split) + values["reduction_seconds"])
+    body = np.minimum(np.cbrt(whole), np.cbrt(split) + _reduction(values))
     return values["floor_seconds"] + body
+
+
+def _reduction(values: Mapping[str, float]) -> float:
+    """Seconds; a kernel that leaves k whole has none."""
+    return values.get("reduction_seconds", 0.0)
+
+
+def _with_quantise(seconds: Any, activations: Quantise | None, values: Mapping[str, float]) -> Any:
+    return seconds if activations is None else seconds + activations.seconds(values)
