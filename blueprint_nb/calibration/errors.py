@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from ..cost.calibration import ErrorFigures
+from ..cost.expected_error import doublings_outside
 from ..cost.families import Family
 from .sample import Sample, balanced_weights
 
@@ -29,10 +30,19 @@ class Judged:
     octave: Any
     part: Any = 0
     """Rows of one number were held out together; or one number for all."""
+    doublings: Any = 0.0
+    """Between a row and what was fitted to (see `expected_error.doublings_outside`); or one number for all."""
 
     @classmethod
-    def of(cls, family: Family, samples: Sequence[Sample], values: Mapping[str, float], part: int = 0) -> Self:
-        """What `values` say of all samples."""
+    def of(
+        cls,
+        family: Family,
+        samples: Sequence[Sample],
+        values: Mapping[str, float],
+        part: int = 0,
+        fitted_to: Mapping[str, tuple[int, int]] | None = None,
+    ) -> Self:
+        """What `values` say of all samples; `fitted_to` are the ranges of what they come from, None for these."""
         octave = np.concatenate([one.octave for one in samples])
         return cls(
             measured_seconds=np.concatenate([one.seconds for one in samples]),
@@ -40,6 +50,7 @@ class Judged:
             group=np.concatenate([one.group for one in samples]),
             octave=octave,
             part=np.full(octave.shape, part),
+            doublings=np.concatenate([_doublings(one, fitted_to) for one in samples]),
         )
 
     @classmethod
@@ -47,8 +58,11 @@ class Judged:
         """The rows of all parts."""
         names = ("measured_seconds", "estimated_seconds", "group", "octave")
         columns = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
-        part = np.concatenate([np.broadcast_to(one.part, np.shape(one.octave)) for one in parts])
-        return cls(**columns, part=part)
+        spread = {
+            name: np.concatenate([np.broadcast_to(getattr(one, name), np.shape(one.octave)) for one in parts])
+            for name in ("part", "doublings")
+        }
+        return cls(**columns, **spread)
 
     @property
     def relative(self) -> Any:
@@ -67,6 +81,11 @@ def estimates(family: Family, sample: Sample, values: Mapping[str, float]) -> An
     cuts = range(0, len(sample), _AT_ONCE)
     parts: Iterable[Sample] = (sample.take(np.arange(at, min(at + _AT_ONCE, len(sample)))) for at in cuts)
     return np.concatenate([form.seconds(form.prepare(part.shape, part.machine), values) for part in parts])
+
+
+def _doublings(sample: Sample, fitted_to: Mapping[str, tuple[int, int]] | None) -> Any:
+    outside: Any = 0.0 if fitted_to is None else doublings_outside(fitted_to, sample.shape)
+    return np.broadcast_to(outside, len(sample)).astype(np.float64)
 
 
 def error_figures(judged: Judged) -> ErrorFigures:

@@ -3,20 +3,27 @@
 A band is [min(low, 0), max(high, 0)] of an octave's 5 % and 95 % quantiles. Rows that were held out together (a model,
 a fold, a GPU) err alike, so that a band of some parts covers less of another than its name says. It is therefore tried
 on each part with the residuals of the others alone; each octave is then widened by what, with its neighbours up to two
-octaves away, makes such bands hold 90 % of the rows, each part of the same say (conformalised quantile regression,
-Romano et al. 2019, with groups left out in the place of rows). Fewer than 60 rows of an octave are joined by those of
-its neighbours.
+octaves away, makes such bands hold 90 % of the rows, each part of every device counting the same (conformalised
+quantile regression, Romano et al. 2019, with groups left out in the place of rows). Fewer than 60 rows of an octave are
+joined by those of its neighbours.
+
+A device with few models, so few widths, is not its own best witness. Where others were held out in the same way, their
+residuals together count as much in the quantiles as its own.
+
+Rows that lie outside what was fitted to without them err more. They are brought to the distance that all lie at on the
+mean, by the rule that bands are widened by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from ..cost.calibration import OctaveResiduals
+from ..cost.expected_error import widening
 from .errors import Judged, percent
 
 if TYPE_CHECKING:
@@ -37,18 +44,26 @@ class HeldOutResiduals:
     """Residuals by octave, widened, and how often they held what they did not see before they were."""
 
     octaves: tuple[OctaveResiduals, ...]
+    tried_doublings: float
+    """Between the rows and what was fitted to without them, on the mean."""
     coverage_percent: float | None
     """Of the rows of one part, by the others' residuals before they are widened; None where there is one part."""
 
 
-def held_out_residuals(judged: Judged, in_sample: Judged | None = None) -> HeldOutResiduals:
-    """Of rows held out, ascending; `in_sample` gives the errors by octave of what was fitted to."""
-    residual, relative = judged.residual, judged.relative
-    part = np.broadcast_to(judged.part, residual.shape)
-    beyond = _beyond_others(residual, judged.octave, part)
+def held_out_residuals(
+    judged: Judged, in_sample: Judged | None = None, others: Sequence[Judged] = ()
+) -> HeldOutResiduals:
+    """Of one device's rows held out, ascending by octave.
+
+    `in_sample` gives the errors by octave of what was fitted to; `others` are further devices, whose parts bear the
+    same numbers.
+    """
+    every, tried = _at_one_distance(_Rows.of((judged, *others)))
+    own = every.take(every.device == 0)
+    beyond = _beyond_others(every)
     found = []
-    for octave, (low, middle, high) in _bands(residual, judged.octave, part).items():
-        widened = 0.0 if beyond is None else _widening(beyond, judged.octave, part, octave)
+    for octave, (low, middle, high) in _bands(every, np.unique(own.octave)).items():
+        widened = 0.0 if beyond is None else _widened(beyond, every, octave)
         rows = judged.octave == octave
         found.append(
             OctaveResiduals(
@@ -58,12 +73,12 @@ def held_out_residuals(judged: Judged, in_sample: Judged | None = None) -> HeldO
                 middle=round(middle, 5),
                 high=round(max(high, 0.0) + widened if widened else high, 5),
                 widened=round(widened, 5),
-                mape_percent=percent(relative[rows].mean()),
+                mape_percent=percent(judged.relative[rows].mean()),
                 in_sample_mape_percent=None if in_sample is None else _octave_mape(in_sample, octave),
             )
         )
-    covered = None if beyond is None else percent(_by_part(part)[beyond <= 0.0].sum())
-    return HeldOutResiduals(tuple(found), covered)
+    covered = None if beyond is None else percent(_alike(own)[beyond[every.device == 0] <= 0.0].sum())
+    return HeldOutResiduals(tuple(found), round(tried, 5), covered)
 
 
 def correlation(frame: pl.DataFrame) -> float:
@@ -89,34 +104,73 @@ def correlation(frame: pl.DataFrame) -> float:
     return round(min(max(float((steps["sum"] ** 2 - steps["squares"]).sum()) / together, 0.0), 1.0), 4)
 
 
-def _beyond_others(residual: Any, octave: Any, part: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Arrays of shape (rows,)."""
+
+    residual: Any
+    octave: Any
+    part: Any
+    device: Any
+    """0 for the one that bands are of."""
+    doublings: Any
+
+    @classmethod
+    def of(cls, devices: Sequence[Judged]) -> Self:
+        def joined(column: Callable[[int, Judged], Any]) -> Any:
+            parts = (np.broadcast_to(column(*one), one[1].residual.shape) for one in enumerate(devices))
+            return np.concatenate(list(parts))
+
+        return cls(
+            residual=joined(lambda _, judged: judged.residual),
+            octave=joined(lambda _, judged: judged.octave),
+            part=joined(lambda _, judged: judged.part),
+            device=joined(lambda number, _: number),
+            doublings=joined(lambda _, judged: judged.doublings),
+        )
+
+    def take(self, chosen: Any) -> Self:
+        return replace(self, **{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
+
+
+def _at_one_distance(rows: _Rows) -> tuple[_Rows, float]:
+    """Residuals as they would be no further outside than all are on the mean, and that."""
+    tried = float(_own_half(rows) @ rows.doublings)
+    narrowed = np.log1p(np.expm1(np.abs(rows.residual)) / widening(rows.doublings, tried))
+    return replace(rows, residual=np.copysign(narrowed, rows.residual)), tried
+
+
+def _beyond_others(rows: _Rows) -> Any:
     """How far each row lies outside the band of the other parts, below 0 within it; None where there is one part."""
-    parts = np.unique(part)
+    parts = np.unique(rows.part)
     if len(parts) < 2:
         return None
-    beyond = np.empty(residual.shape)
+    beyond = np.empty(rows.residual.shape)
     for one in parts:
-        own, others = part == one, part != one
-        low, high = _nearest(_bands(residual[others], octave[others], part[others]), octave[own])
-        beyond[own] = np.maximum(low - residual[own], residual[own] - high)
+        is_out = rows.part == one
+        others, out = rows.take(~is_out), rows.take(is_out)
+        low, high = _nearest(_bands(others, np.unique(others.octave)), out.octave)
+        beyond[is_out] = np.maximum(low - out.residual, out.residual - high)
     return beyond
 
 
-def _widening(beyond: Any, octave: Any, part: Any, centre: int) -> float:
-    rows = np.abs(octave - centre) <= _REACH
-    return max(float(np.quantile(beyond[rows], _COVERED, weights=_by_part(part[rows]), method="inverted_cdf")), 0.0)
+def _widened(beyond: Any, rows: _Rows, centre: int) -> float:
+    near = _within(rows.octave, centre, _REACH)
+    return max(_quantile(beyond[near], _COVERED, _alike(rows.take(near))), 0.0)
 
 
-def _bands(residual: Any, octave: Any, part: Any) -> _Octaves:
-    present = np.unique(octave).tolist()
+def _bands(rows: _Rows, octaves: Any) -> _Octaves:
     found = {}
-    for one in present:
-        rows = next(rows for reach in range(len(present) + 1) if _is_enough(rows := _within(octave, one, reach), reach))
-        weights = _by_part(part[rows])
-        quantiles = np.quantile(residual[rows], _QUANTILES, weights=weights, method="inverted_cdf")
-        low, middle, high = (float(quantile) for quantile in quantiles)
+    for one in octaves.tolist():
+        near = next(near for reach in range(_REACH + 1) if _is_enough(near := _within(rows.octave, one, reach), reach))
+        kept = rows.take(near)
+        low, middle, high = (_quantile(kept.residual, at, _own_half(kept)) for at in _QUANTILES)
         found[one] = (low, middle, high)
     return found
+
+
+def _quantile(values: Any, at: float, weights: Any) -> float:
+    return float(np.quantile(values, at, weights=weights, method="inverted_cdf"))
 
 
 def _within(octave: Any, centre: int, reach: int) -> Any:
@@ -136,10 +190,19 @@ def _nearest(bands: _Octaves, octave: Any) -> tuple[Any, Any]:
     return low[nearest], high[nearest]
 
 
-def _by_part(part: Any) -> Any:
-    """Weights that give each part the same sum, 1 in all."""
-    _, index, count = np.unique(part, return_inverse=True, return_counts=True)
+def _alike(rows: _Rows) -> Any:
+    """Weights that give each part of each device the same sum, 1 in all."""
+    _, index, count = np.unique(np.stack([rows.device, rows.part]), axis=1, return_inverse=True, return_counts=True)
     return 1.0 / (count[index.reshape(-1)] * len(count))
+
+
+def _own_half(rows: _Rows) -> Any:
+    """The same, with half of all for the device itself where there are others too."""
+    weights, is_own = _alike(rows), rows.device == 0
+    if is_own.all() or not is_own.any():
+        return weights
+    share = float(weights[is_own].sum())
+    return weights * np.where(is_own, 0.5 / share, 0.5 / (1.0 - share))
 
 
 def _octave_mape(judged: Judged, octave: int) -> float | None:

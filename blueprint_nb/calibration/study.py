@@ -64,6 +64,8 @@ class Study:
     link: Link | None = None
     machine: Machine | None = None
     """Where it is not that of the set."""
+    joins_residuals: bool = False
+    """Whether a device's band also hears how far off the others were, where few widths can be held out of each."""
     software: str = ""
     """Where it is not that of the set."""
 
@@ -141,9 +143,9 @@ def _held_out(
         for target in values:
             rows = of(test, "target", target)
             if len(rows):
-                judged.setdefault(target, []).append(
-                    Judged.of(form, list(samples_of(rows, form, each_row=True)), values[target], number)
-                )
+                fitted_to = ranges(list(samples_of(of(train, "target", target), form)), form)
+                samples = list(samples_of(rows, form, each_row=True))
+                judged.setdefault(target, []).append(Judged.of(form, samples, values[target], number, fitted_to))
                 if rows["component"].n_unique() > 1:
                     frames.setdefault(target, []).append(_steps(rows, form, values[target], number))
         progress(f"{study.key}, without {name or 'any'}")
@@ -182,8 +184,11 @@ def _family_fit(
     seen = Judged.of(form, samples, values)
     unseen = {label: found[target] for label, found in held_out.items() if target in found}
     by_label = {label: Judged.joined(one.judged) for label, one in unseen.items()}
-    first = next(iter(by_label.values()), None)
-    residuals = None if first is None else held_out_residuals(first, seen)
+    first = next(iter(by_label), "")
+    others = [Judged.joined(one.judged) for name, one in held_out.get(first, {}).items() if name != target]
+    residuals = None
+    if first:
+        residuals = held_out_residuals(by_label[first], seen, others if study.joins_residuals else ())
     frames = next((one.frames for one in unseen.values()), ())
     return FamilyFit(
         values=values,
@@ -196,6 +201,7 @@ def _family_fit(
         in_sample=error_figures(seen),
         held_out={label: error_figures(one) for label, one in by_label.items()},
         residuals=() if residuals is None else residuals.octaves,
+        tried_doublings=0.0 if residuals is None else residuals.tried_doublings,
         coverage_percent=None if residuals is None else residuals.coverage_percent,
         correlation=correlation(pl.concat(frames)) if frames else 1.0,
         machine=study.machine,

@@ -96,7 +96,8 @@ def validate(
         for part in parts:
             of_split.append(_part_rows(study, part, bars, known))
             progress(f"{study.key}, {split}: {part[0]}")
-        found.append(banded(pl.concat(of_split)).with_columns(split=pl.lit(split)))
+        with_bands = banded(pl.concat(of_split), joins_residuals=study.joins_residuals)
+        found.append(with_bands.with_columns(split=pl.lit(split)))
     if not found:
         raise InvalidInputError(
             "observations", got="none that can be held out", rule="must hold a family's rows of two models or devices"

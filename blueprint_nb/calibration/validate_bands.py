@@ -1,8 +1,9 @@
 """Bands as an estimate would have got them, had its own part never been measured; and how often they hold.
 
-The band of a row comes from the residuals of the other parts of its split: of other models on its device, or of other
-devices where its device was held out. It is widened as those residuals ask for, and outside the range that was learned
-from. Sums over a block take the correlation that the other parts had.
+The band of a row comes from the residuals of the other parts of its split: of other models on its device, and on other
+devices where the study joins them, or of other devices alone where its device was held out. It is widened as those
+residuals ask for, and outside the range that was learned from. Sums over a block take the correlation that the other
+parts had.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..cost.bands import Deviation, band_of_sum
-from ..cost.expected_error import expected_band
+from ..cost.expected_error import spread_of
 from .predict_calibrated import CALIBRATED
 from .residuals import correlation, held_out_residuals
 from .validate_blocks import BLOCK, STEP
 from .validate_figures import by_family, judged
-from .validate_rows import fit_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,18 +26,21 @@ SUBTOTAL: Final = "block subtotal"
 """Stands in the place of a family."""
 
 
-def banded(rows: pl.DataFrame) -> pl.DataFrame:
+def banded(rows: pl.DataFrame, *, joins_residuals: bool = False) -> pl.DataFrame:
     """`rows` of one family and split with low_seconds and high_seconds, and correlation, of `CALIBRATED`.
 
-    All three are null where nothing else was held out.
+    All three are null where nothing else was held out. For `joins_residuals` see `Study`.
     """
     import polars as pl
 
     parts = []
     for (held_out, target), own in rows.group_by("held_out", "target", maintain_order=True):
         others = rows.filter(pl.col("held_out") != held_out)
-        alike = others.filter(pl.col("target") == target)
-        parts.append(_with_band(own, alike if len(alike) else others))
+        is_alike = pl.col("target") == target
+        alike, further = others.filter(is_alike), others.filter(~is_alike)
+        if not len(alike):
+            alike, further = others, others.clear()
+        parts.append(_with_band(own, alike, further if joins_residuals else further.clear()))
     return pl.concat(parts)
 
 
@@ -72,20 +75,26 @@ def coverage(rows: pl.DataFrame, blocks: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, schema={**texts, "rows": pl.Int64(), **numbers})
 
 
-def _with_band(own: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+def _with_band(own: pl.DataFrame, alike: pl.DataFrame, further: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    if not len(others):
+    if not len(alike):
         names = ("low_seconds", "high_seconds", "correlation")
         return own.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in names)
-    _, part = np.unique(others["held_out"].to_numpy(), return_inverse=True)
-    residuals = held_out_residuals(judged(others, CALIBRATED, part)).octaves
+    parts = {name: number for number, name in enumerate(pl.concat([alike, further])["held_out"].unique().sort())}
+    devices = [rows for _, rows in further.group_by("target", maintain_order=True)]
+    known, *others = (
+        judged(rows, CALIBRATED, rows["held_out"].replace_strict(parts).to_numpy()) for rows in (alike, *devices)
+    )
+    found = held_out_residuals(known, others=others)
     size, seconds, doublings = (own[name].to_numpy() for name in ("size", CALIBRATED, "doublings"))
-    band: Any = expected_band(fit_of({}, residuals), size, seconds, doublings, borrowed=False)
+    spread = spread_of(found.octaves, found.tried_doublings)
+    assert spread is not None  # noqa: S101 - there are rows
+    band = spread.band(size, seconds, doublings, borrowed=False)
     return own.with_columns(
         pl.Series("low_seconds", band.low_seconds),
         pl.Series("high_seconds", band.high_seconds),
-        pl.lit(_correlation(others)).alias("correlation"),
+        pl.lit(_correlation(alike)).alias("correlation"),
     )
 
 

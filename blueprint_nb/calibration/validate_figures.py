@@ -78,6 +78,7 @@ def judged(rows: pl.DataFrame, predictor: str, part: Any = 0) -> Judged:
         group.astype(np.int64),
         rows["octave"].to_numpy(),
         part,
+        rows["doublings"].to_numpy(),
     )
 
 

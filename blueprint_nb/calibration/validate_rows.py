@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..cost.calibration import ErrorFigures, FamilyFit, OctaveResiduals
 from ..cost.expected_error import doublings_outside
 from ..cost.families import Family
 from .observed import samples_of
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 CELL: Final = ("target", "datatype", "family", "component", "model", "tensor_parallel")
 """What a row is of, besides its shape."""
-
-_NOTHING: Final = ErrorFigures(rows=1, mape_percent=0, balanced_mape_percent=0, p90_percent=0, max_percent=0)
 
 
 def held_out_rows(family: Family, part: Part, predictors: Sequence[Predictor]) -> pl.DataFrame:
@@ -48,7 +45,7 @@ def held_out_rows(family: Family, part: Part, predictors: Sequence[Predictor]) -
     for (target, _), rows in cells.group_by("target", "datatype", maintain_order=True):
         (sample,) = samples_of(test.join(rows, on=keys, how="semi", nulls_equal=True), family)
         priced = {name: pricing(str(target), sample) for name, pricing in learned}
-        outside = doublings_outside(fit_of(ranges(_seen(training, str(target)), family)), sample.shape)
+        outside = doublings_outside(ranges(_seen(training, str(target)), family), sample.shape)
         columns = {**sample.shape, **priced, "doublings": np.broadcast_to(outside, len(sample)).astype(np.float64)}
         shapes = pl.DataFrame(columns).unique(family.dimensions, maintain_order=True)
         parts.append(rows.join(shapes, on=family.dimensions, how="left", maintain_order="left"))
@@ -56,13 +53,6 @@ def held_out_rows(family: Family, part: Part, predictors: Sequence[Predictor]) -
     size = found[family.size]
     place = [pl.lit(held_out).alias("held_out"), size.alias("size"), pl.Series("octave", octave_of(size.to_numpy()))]
     return found.with_columns(place)
-
-
-def fit_of(ranges: dict[str, tuple[int, int]], residuals: tuple[OctaveResiduals, ...] = ()) -> FamilyFit:
-    """What a parameter file would say of ranges and residuals, so that bands are those of the mode itself."""
-    return FamilyFit(
-        values={}, ranges=ranges, datatypes=(), observations_digest="", in_sample=_NOTHING, residuals=residuals
-    )
 
 
 def _seen(training: Training, target: str) -> Sequence[Sample]:

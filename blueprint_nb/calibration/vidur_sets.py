@@ -63,7 +63,7 @@ def _block(observations: pl.DataFrame) -> list[Study]:
             HELD_OUT_HIDDEN_SIZE: list(leave_one_hidden_size_out(rows, family.name, norms)),
         }
         share = _GEMM_ROW_SHARE if isinstance(family, Gemm) else 0.0
-        studies.append(Study(family.name, (family,), rows, splits, row_share=share))
+        studies.append(Study(family.name, (family,), rows, splits, row_share=share, joins_residuals=True))
     return studies
 
 

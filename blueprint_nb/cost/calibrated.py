@@ -139,7 +139,7 @@ class CalibratedProvider(CostProvider):
     @cached_property
     def _spreads(self) -> dict[str, Spread | None]:
         """Of all families, by their keys."""
-        return {key: spread_of(fit) for key, fit in self.calibration.families.items()}
+        return {key: spread_of(fit.residuals, fit.tried_doublings) for key, fit in self.calibration.families.items()}
 
     def _cost(self, fitted: _Fitted, machine: Machine, datatype: str) -> ComponentCost:
         """As priced before, where everything that decides it is the same."""
@@ -160,7 +160,7 @@ class CalibratedProvider(CostProvider):
         by_bound = _by_bound(family, time.terms)
         is_observed = was_observed(fit, datatype)
         origin_index, outside = outside_dimensions(fit, kernel.shape)
-        doublings = doublings_outside(fit, kernel.shape) if any(outside) else 0.0
+        doublings = doublings_outside(fit.ranges, kernel.shape) if any(outside) else 0.0
         seconds, terms = time.seconds, time.terms
         peak = seconds_at_peak(kernel.family, kernel.shape, machine)
         if peak is not None and (seconds < peak).any():

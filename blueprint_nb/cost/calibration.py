@@ -72,6 +72,8 @@ class FamilyFit(Record):
     """Split to the errors on what it kept out of the fit."""
     residuals: tuple[OctaveResiduals, ...] = ()
     """Of held-out rows."""
+    tried_doublings: Annotated[Number, Field(ge=0)] = 0.0
+    """Between those rows and what was fitted to without them, on the mean (see `expected_error.doublings_outside`)."""
     correlation: Annotated[Number, Field(ge=0, le=1)] = 1.0
     """Of the errors of different components of this family in one step, held out; 1 where nobody fitted it."""
     coverage_percent: Annotated[Number, Field(ge=0, le=100)] | None = None
@@ -112,5 +114,16 @@ class CalibrationSet(Digested):
         return digest({"machine": self.machine, "families": decides})
 
 
-_DECIDE: Final = ("values", "kernel", "link", "own_bytes", "ranges", "datatypes", "residuals", "correlation", "machine")
+_DECIDE: Final = (
+    "values",
+    "kernel",
+    "link",
+    "own_bytes",
+    "ranges",
+    "datatypes",
+    "residuals",
+    "tried_doublings",
+    "correlation",
+    "machine",
+)
 """Fields of a family's fit that its seconds or their band depend on."""

@@ -3,9 +3,10 @@
     high = seconds · (1 + (e^q₉₅ − 1) · widening),  low = seconds / (1 + (e^−q₅ − 1) · widening)
 
 q are quantiles of ln(measured / estimate): those of the octave of size that the shape is of, or of the last below it
-that was held out, or the first of all. Widening is 1 within the range that was observed, half as much again for each
-doubling above it, an eighth for each below (a smaller kernel nears its floor, which was observed), twice that for
-parameters that were fitted to another family, and at most 4. These factors are estimates.
+that was held out, or the first of all. Widening is 1 within the range that was observed and as far beyond it as the
+held-out kernels lay on the mean; half as much again for each doubling further above, an eighth for each below (a
+smaller kernel nears its floor, which was observed); twice that for parameters that were fitted to another family; and
+at most 4. These factors are estimates.
 """
 
 from __future__ import annotations
@@ -26,16 +27,21 @@ _BELOW: Final = 0.25
 """A doubling below the range counts as so much of one above it."""
 
 
-def doublings_outside(fit: FamilyFit, shape: Mapping[str, Any]) -> Any:
-    """Doublings between a shape and the range that was observed, over all dimensions; 0 inside it.
+def doublings_outside(ranges: Mapping[str, tuple[int, int]], shape: Mapping[str, Any]) -> Any:
+    """Doublings between a shape and the ranges that were observed, over all dimensions; 0 inside them.
 
     Those below it count a quarter.
     """
     total: Any = 0.0
-    for name, (lowest, highest) in fit.ranges.items():
+    for name, (lowest, highest) in ranges.items():
         size = np.maximum(np.asarray(shape[name], dtype=np.float64), 1.0)
         total = total + np.log2(np.maximum(size / highest, 1.0)) + _BELOW * np.log2(np.maximum(lowest / size, 1.0))
     return total
+
+
+def widening(doublings: Any, tried: float = 0.0) -> Any:
+    """How much wider a band is so many `doublings` outside, where its residuals come from `tried` of them."""
+    return 1.0 + _WIDER_PER_DOUBLING * np.maximum(np.asarray(doublings) - tried, 0.0)
 
 
 def outside_dimensions(fit: FamilyFit, shape: Mapping[str, Any]) -> tuple[Any, tuple[tuple[str, ...], ...]]:
@@ -70,31 +76,28 @@ class Spread:
     """(e^−q₅ − 1)."""
     above: Any
     """(e^q₉₅ − 1)."""
+    tried_doublings: float = 0.0
+    """Outside the observed range, where the residuals come from."""
 
     def band(self, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band:
         """The band about `seconds` of shapes of a `size` (ints ≥ 1)."""
         octaves = np.frexp(np.asarray(size, dtype=np.float64))[1] - 1
         nearest = np.minimum(np.maximum(octaves - self.first_octave, 0), len(self.below) - 1)
-        widening = (1.0 + _WIDER_PER_DOUBLING * doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
-        widening = np.minimum(widening, _WIDEST)
+        wider = widening(doublings, self.tried_doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
+        wider = np.minimum(wider, _WIDEST)
         below, above = self.below[nearest], self.above[nearest]
-        return Band(seconds / (1.0 + below * widening), seconds * (1.0 + above * widening))
+        return Band(seconds / (1.0 + below * wider), seconds * (1.0 + above * wider))
 
 
-def spread_of(fit: FamilyFit) -> Spread | None:
-    """Of a fit; None where nothing was held out."""
-    if not fit.residuals:
+def spread_of(residuals: Sequence[OctaveResiduals], tried_doublings: float = 0.0) -> Spread | None:
+    """Of a fit's residuals; None where nothing was held out."""
+    if not residuals:
         return None
-    residuals = sorted(fit.residuals, key=lambda one: one.octave)
-    low, high = _quantiles(residuals)
+    ascending = sorted(residuals, key=lambda one: one.octave)
+    low, high = _quantiles(ascending)
     # A band holds its own estimate, whatever the residuals lean to.
-    return Spread(residuals[0].octave, np.expm1(np.maximum(-low, 0.0)), np.expm1(np.maximum(high, 0.0)))
-
-
-def expected_band(fit: FamilyFit, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band | None:
-    """The band about `seconds` of shapes of a `size` (ints ≥ 1); None where nothing was held out."""
-    spread = spread_of(fit)
-    return None if spread is None else spread.band(size, seconds, doublings, borrowed=borrowed)
+    below, above = np.expm1(np.maximum(-low, 0.0)), np.expm1(np.maximum(high, 0.0))
+    return Spread(ascending[0].octave, below, above, tried_doublings)
 
 
 def _quantiles(residuals: Sequence[OctaveResiduals]) -> tuple[Any, Any]:

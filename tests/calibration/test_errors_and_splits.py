@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,39 @@ def test_one_part_tells_no_coverage():
     found = held_out_residuals(noisy(1, 0.0))
     assert found.coverage_percent is None
     assert found.octaves[0].widened == 0
+
+
+def at(residual: list[float], part: list[int], doublings: list[float] | float = 0.0) -> Judged:
+    """Rows of one octave."""
+    ones, octave = np.ones(len(residual)), np.zeros(len(residual), dtype=np.int64)
+    return Judged(np.exp(residual), ones, octave, octave, np.array(part), np.broadcast_to(doublings, ones.shape))
+
+
+def test_other_devices_count_as_much_as_the_device_itself_whatever_they_have() -> None:
+    """Own rows are all 0; of ten times as many others a tenth is 0.3: 5 % of all weight, just outside the quantile."""
+    own = at([0.0] * 100, [0] * 100)
+    others = at([0.3] * 100 + [0.0] * 900, [0] * 1000)
+    (octave,) = held_out_residuals(own, others=[others]).octaves
+    assert (octave.rows, octave.high) == (100, 0.0)
+    more = at([0.3] * 101 + [0.0] * 899, [0] * 1000)
+    (octave,) = held_out_residuals(own, others=[more]).octaves
+    assert octave.high == pytest.approx(0.3)
+
+
+def test_a_part_is_left_out_of_every_device_at_once() -> None:
+    """Either part is off by 0.1 or 0.4 on both devices: by the other part alone, half of the rows lie within."""
+    own = at([0.1] * 60 + [0.4] * 60, [0] * 60 + [1] * 60)
+    found = held_out_residuals(own, others=[own])
+    assert found.coverage_percent == pytest.approx(50)
+    assert found.octaves[0].widened == pytest.approx(0.3)
+
+
+def test_rows_are_brought_to_the_distance_that_all_lie_at_on_the_mean() -> None:
+    """Half lie two doublings outside, half none: the one doubling beyond the mean made 0.2 half as much again."""
+    near, far = math.log1p(0.2), math.log1p(0.3)
+    found = held_out_residuals(at([near] * 60 + [far] * 60, [0] * 120, [0.0] * 60 + [2.0] * 60))
+    assert found.tried_doublings == 1.0
+    assert (found.octaves[0].middle, found.octaves[0].high) == pytest.approx((near, near), abs=1e-5)
 
 
 def steps_of(shared: float, components: int = 4) -> pl.DataFrame:

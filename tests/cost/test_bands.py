@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blueprint_nb.cost import Band, Deviation, band_of_sum
-from blueprint_nb.cost.expected_error import doublings_outside, expected_band, outside_dimensions
+from blueprint_nb.cost.calibration import FamilyFit
+from blueprint_nb.cost.expected_error import doublings_outside, outside_dimensions, spread_of
 
 from .sets import fit_of, residuals
 
@@ -53,29 +55,32 @@ def test_a_sum_is_never_surer_than_apart_nor_less_sure_than_together(halves: lis
     assert math.hypot(*halves) - 1e-6 <= half <= sum(halves) + 1e-6
 
 
+def band_of(fit: FamilyFit, size: Any, seconds: Any, doublings: float = 0.0, *, borrowed: bool = False) -> Band:
+    spread = spread_of(fit.residuals, fit.tried_doublings)
+    assert spread is not None
+    return spread.band(size, seconds, doublings, borrowed=borrowed)
+
+
 def test_a_component_s_band_is_that_of_its_octave_of_size() -> None:
     low, high = residuals(-0.1, 0.2, 0, 3), residuals(-0.3, 0.5, 6, 6)
     fit = fit_of("rope", residuals=(*low, *high))
     sizes = np.array([1, 8, 15, 16, 63, 64, 10**6])
-    band = expected_band(fit, sizes, np.ones(7), 0.0, borrowed=False)
-    assert band is not None
+    band = band_of(fit, sizes, np.ones(7))
     assert np.log(band.low_seconds) == pytest.approx([-0.1] * 5 + [-0.3] * 2)
     assert np.log(band.high_seconds) == pytest.approx([0.2] * 5 + [0.5] * 2)
     backwards = fit_of("rope", residuals=tuple(reversed(fit.residuals)))
-    again = expected_band(backwards, sizes, np.ones(7), 0.0, borrowed=False)
-    assert again is not None
+    again = band_of(backwards, sizes, np.ones(7))
     assert again.low_seconds.tolist() == band.low_seconds.tolist()
 
 
 def test_a_band_holds_its_own_estimate_where_all_residuals_lie_to_one_side() -> None:
     leaning = fit_of("rope", residuals=residuals(0.05, 0.2))
-    band = expected_band(leaning, 8, 1.0, 0.0, borrowed=False)
-    assert band is not None
+    band = band_of(leaning, 8, 1.0)
     assert (band.low_seconds, math.log(band.high_seconds)) == pytest.approx((1.0, 0.2))
 
 
 def test_nothing_held_out_is_no_band() -> None:
-    assert expected_band(fit_of("rope", residuals=()), 8, 1.0, 0.0, borrowed=False) is None
+    assert spread_of(()) is None
 
 
 @pytest.mark.parametrize(
@@ -85,16 +90,22 @@ def test_nothing_held_out_is_no_band() -> None:
 def test_a_band_is_wider_outside_the_range_and_for_borrowed_parameters(
     doublings: int, borrowed: bool, times: float
 ) -> None:
-    band = expected_band(fit_of("rope"), 8, 1.0, float(doublings), borrowed=borrowed)
-    assert band is not None
+    band = band_of(fit_of("rope"), 8, 1.0, float(doublings), borrowed=borrowed)
     assert 1 / band.low_seconds - 1 == pytest.approx(times * math.expm1(0.1))
     assert band.high_seconds - 1 == pytest.approx(times * math.expm1(0.2))
+
+
+def test_a_band_is_no_wider_as_far_outside_as_its_residuals_were_themselves() -> None:
+    """Residuals of rows half a doubling outside: up to there the band is their own, two further on it is doubled."""
+    tried = fit_of("rope").model_copy(update={"tried_doublings": 0.5})
+    factors = [band_of(tried, 8, 1.0, doublings).high_seconds - 1 for doublings in (0.0, 0.5, 2.5)]
+    assert factors == pytest.approx([math.expm1(0.2), math.expm1(0.2), 2 * math.expm1(0.2)])
 
 
 def test_doublings_outside_are_counted_over_all_dimensions_those_below_by_a_quarter() -> None:
     fit = fit_of("rope", ranges={"rows": (16, 64), "width": (128, 512)})
     shape = {"rows": np.array([1, 16, 64, 256, 256]), "width": np.array([128, 512, 2048, 128, 64])}
-    assert doublings_outside(fit, shape).tolist() == [4 / 4, 0, 2, 2, 2 + 1 / 4]
+    assert doublings_outside(fit.ranges, shape).tolist() == [4 / 4, 0, 2, 2, 2 + 1 / 4]
 
 
 def test_each_point_says_which_of_its_own_dimensions_are_outside() -> None:
