@@ -1,8 +1,9 @@
 """What is fitted to aiconfigurator-core's tables of one serving stack: GEMM, attention, collectives, of each device.
 
 Of every kind of table the stack's newest version is taken, of attention the kernel with most rows. All-gather and
-reduce-scatter are NCCL's; the stack's all-reduce is the one that CUDA graphs launch. Kernels of 8-bit floats are a
-family of their own. Held out: whole weight shapes, whole configurations of heads, decode contexts over 32,768, and of
+reduce-scatter are NCCL's; the stack's all-reduce is the one that CUDA graphs launch. Products of 8-bit floats are a
+family of their own, whose times are those of a stack's whole linear layer: 16-bit activations are quantised within
+them. Held out: whole weight shapes, whole configurations of heads, decode contexts over 32,768, and of
 collectives rows by chance and four ranks.
 """
 
@@ -64,9 +65,6 @@ _LONG_CONTEXT: Final = 32_768
 _HALVES: Final = ("float16", "bfloat16")
 _FLOAT8: Final = "float8"
 _FEW_ROWS: Final = 8
-_FLOAT8_K: Final = 1024
-"""Shorter sums of 8-bit products are left out: their time is that of quantising the activations, and of writing 16-bit
-results, which the form has no terms for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +129,14 @@ def _gemm(target: str, rows: pl.DataFrame) -> Iterator[Study]:
     import polars as pl
 
     gemm = of(rows, "family", Gemm.name)
-    for key, datatypes in ((Gemm.name, _HALVES), (f"{Gemm.name}:{_FLOAT8}", (_FLOAT8,))):
+    float8 = f"{Gemm.name}:{_FLOAT8}"
+    for key, form, datatypes in ((Gemm.name, Gemm(), _HALVES), (float8, Gemm("quantised"), (_FLOAT8,))):
         own = gemm.filter(pl.col("datatype").is_in(datatypes))
-        is_float8 = datatypes == (_FLOAT8,)
-        if is_float8:
-            own = own.filter(pl.col("k") >= _FLOAT8_K)
         if len(own):
             machine = machine_of(load_system(system_of(SOURCE, target)), str(own["datatype"][0]))
             own = _from_memory(own, machine)
             splits = {"weight shapes out, 4 folds": list(folds(own, ["n", "k"], 4, SEED))}
-            yield Study(key, (Gemm(),), own, splits, machine=machine if is_float8 else None)
+            yield Study(key, (form,), own, splits, machine=machine if key == float8 else None)
 
 
 def _from_memory(rows: pl.DataFrame, machine: Machine) -> pl.DataFrame:

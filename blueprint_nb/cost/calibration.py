@@ -57,7 +57,7 @@ class FamilyFit(Record):
 
     values: dict[Text, Number]
     kernel: Text = ""
-    """Which of a family's kernels, for attention (see `split_rule`, `tiling`)."""
+    """Which of a family's kernels, for GEMM and attention (see `gemm_kernels`, `split_rule`, `tiling`)."""
     link: Link | None = None
     """The figures of the link, for collectives; None where they are those of the tier that is priced."""
     own_bytes: Index = 0

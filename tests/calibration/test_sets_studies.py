@@ -14,7 +14,7 @@ from blueprint_nb.calibration.pooled_set import pooled_families
 from blueprint_nb.calibration.run import devices_of, studies_of
 from blueprint_nb.calibration.study import Study
 from blueprint_nb.calibration.vidur_sets import vidur_studies
-from blueprint_nb.cost.families import AttentionDecode, AttentionPrefill, Collective
+from blueprint_nb.cost.families import AttentionDecode, AttentionPrefill, Collective, Gemm
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.evidence.aiconfigurator import AiconfiguratorImporter
 from blueprint_nb.evidence.observations import observation_frame
@@ -59,7 +59,10 @@ def test_eight_bit_products_are_a_family_of_their_own():
     found = device(halves, eighths)
     assert found["gemm"].machine is None
     assert found["gemm"].rows["k"].to_list() == [512, 1024, 2048]
-    assert found["gemm:float8"].rows["k"].to_list() == [1024, 2048]
+    assert found["gemm:float8"].rows["k"].to_list() == [512, 1024, 2048]
+    (form,) = found["gemm:float8"].forms
+    assert isinstance(form, Gemm)
+    assert form.kernel == "quantised"
     machine = found["gemm:float8"].machine
     assert machine is not None
     assert machine.element_bytes == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blueprint_nb.cost.families import Gemm, Machine
+from blueprint_nb.cost.families import Gemm, Machine, form_of
 from blueprint_nb.errors import UnknownNameError
 
 from .forms import arrays, machines, never_falls, seconds, starts, values_of
@@ -98,7 +98,12 @@ def test_a_row_explains_itself():
     assert words == "512 CTAs on 132 SMs: 4 waves, 97 % full; L2 96.2 µs; quantise 45.7 µs; floor 2.00 µs"
 
 
-def test_a_kernel_that_nobody_knows_is_refused():
+def test_a_kernel_is_found_by_its_name():
+    found = form_of("gemm", kernel="quantised")
+    assert isinstance(found, Gemm)
+    assert found.kernel == "quantised"
+    assert found.parameters == FLOAT8.parameters
+    assert form_of("gemm").parameters == Gemm().parameters
     with pytest.raises(UnknownNameError) as caught:
         Gemm("quantized")
     assert str(caught.value) == "kernel must be quantised. Got 'quantized'. Did you mean quantised?"

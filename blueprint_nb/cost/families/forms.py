@@ -15,16 +15,18 @@ from .host import Host
 from .link import Link
 from .row_wise import ROW_WISE
 
-_PLAIN: Final[dict[str, Family]] = {family.name: family for family in (Gemm(), *ROW_WISE, Embedding(), Host())}
+_PLAIN: Final[dict[str, Family]] = {family.name: family for family in (*ROW_WISE, Embedding(), Host())}
 
-_NAMES: Final = (*_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
+_NAMES: Final = (Gemm.name, *_PLAIN, AttentionDecode.name, AttentionPrefill.name, *COLLECTIVES)
 
 
 def form_of(name: str, *, kernel: str = "", link: Link | None = None, own_bytes: int = 0) -> Family:
-    """The form of a family by its name; `kernel` is for attention, `link` and `own_bytes` are for collectives.
+    """The form of a family by its name; `kernel` is for GEMM and attention, `link` and `own_bytes` are for collectives.
 
     Raises `UnknownNameError`.
     """
+    if name == Gemm.name:
+        return Gemm(kernel)
     if name in _PLAIN:
         return _PLAIN[name]
     if name == AttentionDecode.name:
