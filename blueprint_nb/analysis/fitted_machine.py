@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..catalog import load_calibration
 from ..system import SystemProfile
 
 
+@lru_cache(maxsize=32)
 def fitted_bytes_per_second(system: SystemProfile) -> float:
     """Bandwidth of the device that the system's own sets were fitted to, which a preset of the reference model stands
     for; the system's where there is none. Raises as `load_calibration`.

@@ -61,6 +61,8 @@ class Study:
     """Of each sample that a fit sees."""
     row_share: float = 0.0
     """Of a row's weight that is alike for all; the rest is balanced over octaves and components."""
+    start_strength: float = 0.0
+    """What a parameter of a device without a pool that is a factor e from its start costs, in mean |ln ratio|."""
     link: Link | None = None
     machine: Machine | None = None
     """Where it is not that of the set."""
@@ -119,6 +121,8 @@ def _values(study: Study, form: Family, rows: pl.DataFrame, targets: Sequence[st
     if study.is_pooled:
         everything = list(samples_of(rows, form))
         pool = Pool(_fitted(study, form, everything, start_pool(form, START_STRENGTH)), POOL_STRENGTH)
+    elif study.start_strength:
+        pool = start_pool(form, study.start_strength)
     found = {}
     for target in targets:
         samples = list(samples_of(of(rows, "target", target), form))

@@ -211,3 +211,9 @@ def test_every_tab_is_drawn_without_an_error(tab, generated_tokens):
     explorer.panel.tensor_parallel.slider.value = 2
     assert explorer.errors.value == ""
     assert explorer.result.chart_box.children[0].spec
+
+
+def test_the_words_of_the_explanations_are_told_below_the_table(calibrated, analytical):
+    assert "CTA: a block of threads on one SM" in calibrated.result.table.value
+    assert "floor: what a kernel takes whatever its work is" in calibrated.result.table.value
+    assert "bp-legend" not in analytical.result.table.value
