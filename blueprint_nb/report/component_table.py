@@ -136,10 +136,9 @@ def _side_by_side(step: Step, system: SystemProfile) -> str:
 
 def _above_peak(inputs: RequestInputs, activity: ComponentActivity, traffic: int, cost: ComponentCost) -> str:
     """What stands behind a rate above the memory's: the cache, or a fit whose memory is above it; empty for another."""
-    of_peak = ratio(traffic, cost.memory_seconds * fitted_bytes_per_second(inputs.system))
-    is_above = of_peak is not None and of_peak > 1 + _ROUNDING
-    used = fit_of(inputs, activity, cost) if is_above else None
-    if used is None or of_peak is None:
+    of_peak = ratio(traffic, cost.memory_seconds * fitted_bytes_per_second(inputs.system)) or 0.0
+    used = fit_of(inputs, activity, cost) if of_peak > 1 + _ROUNDING else None
+    if used is None:
         return ""
     of_memory = used.fit.values.get("bandwidth_fraction", 1.0)
     return f", {FROM_CACHE}" if of_peak > of_memory + _ROUNDING else f", {of_peak:.2f} of the peak as fitted"
