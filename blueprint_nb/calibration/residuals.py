@@ -35,19 +35,29 @@ _ENOUGH_ROWS: Final = 60
 _REACH: Final = 2
 """Octaves to either side that may stand in for one."""
 
-_Octaves = Mapping[int, tuple[float, float, float]]
-"""Octave to low, middle and high."""
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Quantiles of ln(measured / estimate), and by how much the outer two were widened."""
+
+    low: float
+    middle: float
+    high: float
+    widened: float = 0.0
+
+
+_Octaves = Mapping[int, _Band]
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutResiduals:
-    """Residuals by octave, widened, and how often they held what they did not see before they were."""
+    """Residuals by octave, widened, and how often they hold what they did not see."""
 
     octaves: tuple[OctaveResiduals, ...]
     tried_doublings: float
     """Between the rows and what was fitted to without them, on the mean."""
     coverage_percent: float | None
-    """Of the rows of one part, by the others' residuals before they are widened; None where there is one part."""
+    """Of the device's rows of one part, by what the other parts say; None where there is one part."""
 
 
 def held_out_residuals(
@@ -60,23 +70,22 @@ def held_out_residuals(
     """
     every, tried = _at_one_distance(_Rows.of((judged, *others)))
     own = every.take(every.device == 0)
-    beyond = _beyond_others(every)
     found = []
-    for octave, (low, middle, high) in _bands(every, np.unique(own.octave)).items():
-        widened = 0.0 if beyond is None else _widened(beyond, every, octave)
+    for octave, band in _widened(every, np.unique(own.octave)).items():
         rows = judged.octave == octave
         found.append(
             OctaveResiduals(
                 octave=octave,
                 rows=int(rows.sum()),
-                low=round(min(low, 0.0) - widened if widened else low, 5),
-                middle=round(middle, 5),
-                high=round(max(high, 0.0) + widened if widened else high, 5),
-                widened=round(widened, 5),
+                low=round(band.low, 5),
+                middle=round(band.middle, 5),
+                high=round(band.high, 5),
+                widened=round(band.widened, 5),
                 mape_percent=percent(judged.relative[rows].mean()),
                 in_sample_mape_percent=None if in_sample is None else _octave_mape(in_sample, octave),
             )
         )
+    beyond = _beyond_others(every, _widened)
     covered = None if beyond is None else percent(_alike(own)[beyond[every.device == 0] <= 0.0].sum())
     return HeldOutResiduals(tuple(found), round(tried, 5), covered)
 
@@ -140,7 +149,7 @@ def _at_one_distance(rows: _Rows) -> tuple[_Rows, float]:
     return replace(rows, residual=np.copysign(narrowed, rows.residual)), tried
 
 
-def _beyond_others(rows: _Rows) -> Any:
+def _beyond_others(rows: _Rows, bands_of: Callable[[_Rows, Any], _Octaves]) -> Any:
     """How far each row lies outside the band of the other parts, below 0 within it; None where there is one part."""
     parts = np.unique(rows.part)
     if len(parts) < 2:
@@ -149,14 +158,22 @@ def _beyond_others(rows: _Rows) -> Any:
     for one in parts:
         is_out = rows.part == one
         others, out = rows.take(~is_out), rows.take(is_out)
-        low, high = _nearest(_bands(others, np.unique(others.octave)), out.octave)
+        low, high = _nearest(bands_of(others, np.unique(others.octave)), out.octave)
         beyond[is_out] = np.maximum(low - out.residual, out.residual - high)
     return beyond
 
 
-def _widened(beyond: Any, rows: _Rows, centre: int) -> float:
-    near = _within(rows.octave, centre, _REACH)
-    return max(_quantile(beyond[near], _COVERED, _alike(rows.take(near))), 0.0)
+def _widened(rows: _Rows, octaves: Any) -> _Octaves:
+    """By octave, widened so that such bands of some parts hold the others."""
+    bands, beyond = _bands(rows, octaves), _beyond_others(rows, _bands)
+    if beyond is None:
+        return bands
+    found = {}
+    for octave, band in bands.items():
+        near = _within(rows.octave, octave, _REACH)
+        by = max(_quantile(beyond[near], _COVERED, _alike(rows.take(near))), 0.0)
+        found[octave] = _Band(min(band.low, 0.0) - by, band.middle, max(band.high, 0.0) + by, by) if by else band
+    return found
 
 
 def _bands(rows: _Rows, octaves: Any) -> _Octaves:
@@ -164,8 +181,7 @@ def _bands(rows: _Rows, octaves: Any) -> _Octaves:
     for one in octaves.tolist():
         near = next(near for reach in range(_REACH + 1) if _is_enough(near := _within(rows.octave, one, reach), reach))
         kept = rows.take(near)
-        low, middle, high = (_quantile(kept.residual, at, _own_half(kept)) for at in _QUANTILES)
-        found[one] = (low, middle, high)
+        found[one] = _Band(*(_quantile(kept.residual, at, _own_half(kept)) for at in _QUANTILES))
     return found
 
 
@@ -185,8 +201,8 @@ def _nearest(bands: _Octaves, octave: Any) -> tuple[Any, Any]:
     """(low ≤ 0, high ≥ 0) of each row, from the nearest octave that there is."""
     known = np.array(sorted(bands))
     nearest = np.abs(octave[:, None] - known).argmin(axis=-1)
-    low = np.array([min(bands[one][0], 0.0) for one in known.tolist()])
-    high = np.array([max(bands[one][2], 0.0) for one in known.tolist()])
+    low = np.array([min(bands[one].low, 0.0) for one in known.tolist()])
+    high = np.array([max(bands[one].high, 0.0) for one in known.tolist()])
     return low[nearest], high[nearest]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 import numpy as np
@@ -34,15 +35,18 @@ class Deviation:
     """How far one component's share of a sum may lie below and above: its half-widths, all executions counted."""
 
     family: str
-    correlation: float
-    """Of this family's errors."""
+    correlation: Any
+    """Of this family's errors; a number, or an array of the shape of the half-widths."""
     below_seconds: Any
     above_seconds: Any
 
     def summed(self, steps: int) -> Deviation:
-        """Of as many steps together, whose half-widths are arrays of shape (steps,) or alike in each."""
+        """Of as many steps together, whose half-widths are arrays of shape (steps,) or alike in each.
+
+        Of the correlations of the steps the largest counts.
+        """
         sides = (np.broadcast_to(side, (steps,)).sum() for side in (self.below_seconds, self.above_seconds))
-        return Deviation(self.family, self.correlation, *sides)
+        return Deviation(self.family, float(np.max(self.correlation)), *sides)
 
 
 def band_of_sum(seconds: Any, deviations: Iterable[Deviation]) -> Band:
@@ -53,13 +57,13 @@ def band_of_sum(seconds: Any, deviations: Iterable[Deviation]) -> Band:
     below: Any = 0.0
     above: Any = 0.0
     for of_family in families.values():
-        correlation = max(one.correlation for one in of_family)
+        correlation = reduce(np.maximum, (one.correlation for one in of_family))
         below = below + _variance([one.below_seconds for one in of_family], correlation)
         above = above + _variance([one.above_seconds for one in of_family], correlation)
     return Band(np.maximum(seconds - np.sqrt(below), 0.0), seconds + np.sqrt(above))
 
 
-def _variance(half_widths: list[Any], correlation: float) -> Any:
+def _variance(half_widths: list[Any], correlation: Any) -> Any:
     squares: Any = 0.0
     total: Any = 0.0
     for one in half_widths:

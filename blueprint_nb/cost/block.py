@@ -40,8 +40,8 @@ class ComponentCost:
     """Where nine of ten such times lie; None where nobody knows."""
     family: str = ""
     """Of kernels, whose errors go together."""
-    correlation: float = 1.0
-    """Of those."""
+    correlation: Any = 1.0
+    """Of those: a number, or an array of the points' shape where not all are priced by one."""
     origins: tuple[Origin, ...] = ()
     """Where the seconds come from."""
     origin_index: Any = 0
@@ -60,21 +60,21 @@ class ComponentCost:
         return [one for one in (*own, *self.terms.values(), *band) if isinstance(one, np.ndarray)]
 
     def mapped(self, change: Callable[[Any], Any]) -> ComponentCost:
-        """With `change` made to each figure: all seconds, and the index of the origins."""
+        """With `change` made to each figure: all seconds, the correlation and the index of the origins."""
         band = self.band
         return ComponentCost(
             **{name: change(getattr(self, name)) for name in _TIMES},
             terms={name: change(term) for name, term in self.terms.items()},
             band=None if band is None else Band(change(band.low_seconds), change(band.high_seconds)),
             family=self.family,
-            correlation=self.correlation,
+            correlation=change(self.correlation),
             origins=self.origins,
             origin_index=change(self.origin_index),
         )
 
 
 _TIMES: Final = ("compute_seconds", "memory_seconds", "network_seconds", "seconds", "floor_seconds")
-_FIGURES: Final = (*_TIMES, "origin_index")
+_FIGURES: Final = (*_TIMES, "correlation", "origin_index")
 
 
 BOUNDS: Final = ("memory", "compute", "network", "floor")

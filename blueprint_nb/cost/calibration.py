@@ -77,7 +77,7 @@ class FamilyFit(Record):
     correlation: Annotated[Number, Field(ge=0, le=1)] = 1.0
     """Of the errors of different components of this family in one step, held out; 1 where nobody fitted it."""
     coverage_percent: Annotated[Number, Field(ge=0, le=100)] | None = None
-    """Of rows held out with one part of the first split, by the 90 % band of the other parts before it is widened."""
+    """Of rows held out with one part of the first split, by the 90 % band that the other parts would have made."""
     software: Text = ""
     """What ran, with its version, where that is not the set's: nccl 2.29.2."""
     machine: Machine | None = None

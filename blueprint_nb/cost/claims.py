@@ -69,7 +69,7 @@ def _joined(first: ComponentCost, second: ComponentCost, is_first: Any) -> Compo
         terms={name: chosen(first.terms.get(name, np.nan), second.terms.get(name, np.nan)) for name in names},
         band=band,
         family=first.family or second.family,
-        correlation=max(first.correlation, second.correlation),
+        correlation=chosen(first.correlation, second.correlation),
         origins=(*_known(first.origins), *_known(second.origins)),
         origin_index=chosen(indices[0], indices[1] + len(_known(first.origins))),
     )

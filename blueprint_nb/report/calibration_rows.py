@@ -163,11 +163,7 @@ def _errors(kernels: str, figures: ErrorFigures) -> ErrorLine:
 
 
 def _coverage(fit: FamilyFit) -> str:
-    """ "90.1 %", "54.4 %, then widened"."""
-    if fit.coverage_percent is None:
-        return _NOT_KNOWN
-    is_widened = any(one.widened for one in fit.residuals)
-    return f"{_percent(fit.coverage_percent)}{', then widened' if is_widened else ''}"
+    return _NOT_KNOWN if fit.coverage_percent is None else _percent(fit.coverage_percent)
 
 
 def _asked(match: str, components: list[str]) -> str:

@@ -87,7 +87,7 @@ def test_bands_hold_nine_rows_of_ten_that_they_were_not_made_of():
         held = ((others >= min(octave.low, 0.0)) & (others <= max(octave.high, 0.0))).mean()
         assert 0.85 <= held <= 0.96
         assert found.coverage_percent is not None
-    assert held_out_residuals(noisy(3, 0.3)).coverage_percent < 80  # type: ignore[operator]
+        assert 80 <= found.coverage_percent <= 98
     assert held_out_residuals(noisy(3, 0.3)).octaves[0].widened > 0
 
 

@@ -27,6 +27,14 @@ def test_half_widths_of_one_family_add_up_as_far_as_they_go_together(correlation
     assert (band.low_seconds, band.high_seconds) == pytest.approx((100 - half, 100 + half))
 
 
+def test_points_of_one_array_go_together_each_as_far_as_its_own_family_does() -> None:
+    rho = np.array([1.0, 0.0, 0.5])
+    parts = [Deviation("gemm", rho, 3.0, 3.0), Deviation("gemm", 0.0, 4.0, 4.0)]
+    band = band_of_sum(100.0, parts)
+    assert (100 - band.low_seconds).tolist() == pytest.approx([7.0, 5.0, math.sqrt(0.5 * 25 + 0.5 * 49)])
+    assert parts[0].summed(3).correlation == 1.0
+
+
 def test_families_err_apart() -> None:
     parts = [
         Deviation("gemm", 1.0, 1.0, 2.0),
