@@ -157,11 +157,12 @@ def _is_of_host_link(name: str) -> bool:
 def _one_gpu_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
     """Of the one GPU that was measured, in one box, which says little of another.
 
-    Its band is twice as wide as on ranks or rows that it did not see, to both sides alike.
+    Its band is twice as wide as on ranks or rows that it did not see, to both sides alike; what it holds of another GPU
+    nobody knows.
     """
     study = next(one for one in family.studies if not _is_across(one))
     (fit,) = family_fits(study, None, progress).values()
-    return fit.model_copy(update={"link": None, "residuals": _to_both_sides(fit.residuals)})
+    return fit.model_copy(update={"link": None, "residuals": _to_both_sides(fit.residuals), "coverage_percent": None})
 
 
 def _to_both_sides(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:

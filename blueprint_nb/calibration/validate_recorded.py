@@ -59,15 +59,18 @@ def recorded_octaves(sets: Iterable[CalibrationSet]) -> pl.DataFrame:
 
 def recorded_bands(sets: Iterable[CalibrationSet]) -> pl.DataFrame:
     """For each calibration, system and family with held-out rows: rows, width_percent (of the band, over the estimate,
-    mean over rows) and correlation (of the errors of different components in one step).
+    mean over rows), covered_percent (of rows of one part, by what the others say; None where nothing tells) and
+    correlation (of the errors of different components in one step).
     """
     import polars as pl
 
     found = [
-        {**place, **_band(fit.residuals), "correlation": fit.correlation} for place, fit in _fits(sets) if fit.residuals
+        {**place, **_band(fit.residuals), "covered_percent": fit.coverage_percent, "correlation": fit.correlation}
+        for place, fit in _fits(sets)
+        if fit.residuals
     ]
     texts = dict.fromkeys(("calibration", "system", "family"), pl.String())
-    numbers = dict.fromkeys(("width_percent", "correlation"), pl.Float64())
+    numbers = dict.fromkeys(("width_percent", "covered_percent", "correlation"), pl.Float64())
     return pl.DataFrame(found, schema={**texts, "rows": pl.Int64(), **numbers})
 
 

@@ -22,7 +22,8 @@ _FIGURES: Final = (
 
 _LEGEND: Final = (
     "Errors are |estimate / measured − 1|, each row counted alone. Balanced: over octaves of size and components, each "
-    "of the same say. Max: of rows that are more than 1 µs off."
+    "counting the same. Max: of rows that are more than 1 µs off. Width: of the band, over the estimate, mean over rows. "
+    "Held: of rows that were left out together, by the band that all others would have made."
 )
 
 
@@ -44,18 +45,24 @@ def _of_set(one: CalibrationSet) -> str:
     heading = f"{one.name} for {', '.join(one.systems) or 'any device'}: error in %"
     lines = [wrapped(f"[{number}] {name}", rest="    ") for number, name in enumerate(notes, start=1)]
     source = f"Fitted to {one.source} {one.source_revision}."
-    return "\n".join([wrapped(heading), table(columns), *lines, wrapped(source), *_widths(one)])
+    return "\n".join([wrapped(heading), table(columns), *lines, wrapped(source), *_bands(one)])
 
 
 def _splits(rows: pl.DataFrame) -> list[str]:
     return [str(name) for name in rows["split"].unique(maintain_order=True) if name != IN_SAMPLE]
 
 
-def _widths(one: CalibrationSet) -> list[str]:
-    rows = recorded_bands([one]).iter_rows(named=True)
-    widths = [f"{row['family']} {three_digits(row['width_percent'])} %" for row in rows]
-    return (
-        [wrapped(f"90 % bands are, on the mean, as wide as this share of the estimate: {', '.join(widths)}.")]
-        if widths
-        else []
-    )
+def _bands(one: CalibrationSet) -> list[str]:
+    rows = recorded_bands([one])
+    if not len(rows):
+        return []
+    columns = [
+        Column("90 % band", rows["family"].to_list(), align="left"),
+        Column("width in %", [three_digits(value) for value in rows["width_percent"]], align="point"),
+        Column("held in %", [_percent(value) for value in rows["covered_percent"]], align="point"),
+    ]
+    return ["", table(columns)]
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else three_digits(value)
