@@ -104,7 +104,7 @@ def _values(sample: Sample) -> dict[str, float]:
 
 
 def _sample(steps: pl.DataFrame) -> Sample:
-    """Of each batch, one rank and several have the same say."""
+    """Of each batch, one rank and several count the same."""
     first = steps.row(0, named=True)
     batch, ranks = (steps[name].to_numpy() for name in ("batch", "ranks"))
     machine = machine_of(load_system(system_of(first["source"], first["target"])), "float16")

@@ -81,7 +81,7 @@ def samples_of(
 
 
 def _groups(rows: pl.DataFrame, family: Family) -> Any:
-    """Numbers of what has the same say in each octave."""
+    """Numbers of what counts the same in each octave."""
     if isinstance(family, Collective):
         return rows["ranks"].to_numpy().astype(np.int64)
     if "batch" in family.dimensions:

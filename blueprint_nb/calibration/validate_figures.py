@@ -37,7 +37,7 @@ def errors(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
 def octaves(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     """For each split, target, family (and `ALL`), octave of size and predictor: rows and mape_percent.
 
-    Over all families the mean is over components, each of the same say. Families are in the order of `rows`.
+    Over all families the mean is over components, each counting the same. Families are in the order of `rows`.
     """
     import polars as pl
 

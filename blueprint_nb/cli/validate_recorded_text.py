@@ -22,7 +22,7 @@ _FIGURES: Final = (
 
 _LEGEND: Final = (
     "Errors are |estimate / measured − 1|, each row counted alone. Balanced: over octaves of size and components, each "
-    "counting the same. Max: of rows that are more than 1 µs off. Width: of the band, over the estimate, mean over rows. "
+    "counting the same. Max: of rows that are more than 1 µs off. Width: of the band, over the estimate, row by row. "
     "Held: of rows that were left out together, by the band that all others would have made."
 )
 

@@ -17,7 +17,7 @@ _KEYS: Final = ["split", "target", "predictor"]
 
 _LEGEND: Final = (
     "Errors are |estimate / measured − 1|, each row counted alone. Balanced: over octaves of size and components, each "
-    "of the same say. Max: of rows that are more than 1 µs off. Block: of the sum of a decoder block's components "
+    "counting the same. Max: of rows that are more than 1 µs off. Block: of the sum of a decoder block's components "
     "without its attention core, in which errors cancel."
 )
 
@@ -72,7 +72,7 @@ def _octaves(validation: Validation, split: str) -> str:
     wide = calibrated.pivot("target", index="octave", values="mape_percent", maintain_order=True)
     sizes = [f"{format_count(2**octave)}–{format_count(2 ** (octave + 1) - 1)}" for octave in wide["octave"]]
     columns = [Column("tokens", sizes), *(_figures(name, wide[name]) for name in wide.columns[1:])]
-    title = f"{split}: MAPE of {CALIBRATED} by octave of tokens in %, each component of the same say"
+    title = f"{split}: MAPE of {CALIBRATED} by octave of tokens in %, each component counting the same"
     return f"{wrapped(title)}\n{table(columns)}"
 
 

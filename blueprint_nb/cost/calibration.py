@@ -24,7 +24,7 @@ class ErrorFigures(Record):
     mape_percent: Annotated[Number, Field(ge=0)]
     """Mean over rows."""
     balanced_mape_percent: Annotated[Number, Field(ge=0)]
-    """Mean over octaves of size and components, each of the same say; for attention over octaves of batch and sizes of
+    """Mean over octaves of size and components, each counting alike; for attention over octaves of batch and sizes of
     heads, for collectives over numbers of ranks in the place of components."""
     p90_percent: Annotated[Number, Field(ge=0)]
     max_percent: Annotated[Number, Field(ge=0)]

@@ -47,6 +47,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> CalibrationSet:
         in_sample=ErrorFigures(**figures),
         held_out={"a model": ErrorFigures(**{**figures, "mape_percent": 11})},
         residuals=(OctaveResiduals(octave=3, rows=10, low=-0.105360516, middle=0.0, high=0.095310180),),
+        coverage_percent=87.5,
     )
     one = CalibrationSet(
         name="mine",
@@ -77,10 +78,15 @@ def test_without_measurements_the_recorded_figures_are_printed_and_it_is_said(ru
         "        held out [1]   100  11.0       6.00  7.00  8.00\n"
         "[1] a model\n"
         "Fitted to vidur made up.\n"
-        "90 % bands are, on the mean, as wide as this share of the estimate: add 20.0 %.\n"
+        "\n"
+        "90 % band  width in %  held in %\n"
+        "────────────────────────────────\n"
+        "add              20.0       87.5\n"
         "\n"
         "Errors are |estimate / measured − 1|, each row counted alone. Balanced: over octaves of size and\n"
-        "components, each of the same say. Max: of rows that are more than 1 µs off.\n"
+        "components, each counting the same. Max: of rows that are more than 1 µs off. Width: of the band,\n"
+        "over the estimate, row by row. Held: of rows that were left out together, by the band that all\n"
+        "others would have made.\n"
     )
 
 
@@ -96,6 +102,7 @@ def test_recorded_figures_as_json(run: Run) -> None:
         pytest.approx(110),
     )
     assert found["bands"][0]["width_percent"] == pytest.approx(20)
+    assert found["bands"][0]["covered_percent"] == 87.5
 
 
 def test_the_figures_of_every_set_that_ships_are_printed(run: Run) -> None:
