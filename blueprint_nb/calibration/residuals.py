@@ -68,10 +68,10 @@ def held_out_residuals(
     `in_sample` gives the errors by octave of what was fitted to; `others` are further devices, whose parts bear the
     same numbers.
     """
-    every, tried = _at_one_distance(_Rows.of((judged, *others)))
-    own = every.take(every.device == 0)
+    every = _Rows.of((judged, *others))
+    tried = _mean_doublings(every)
     found = []
-    for octave, band in _widened(every, np.unique(own.octave)).items():
+    for octave, band in _widened(every.at(tried), np.unique(judged.octave)).items():
         rows = judged.octave == octave
         found.append(
             OctaveResiduals(
@@ -85,9 +85,7 @@ def held_out_residuals(
                 in_sample_mape_percent=None if in_sample is None else _octave_mape(in_sample, octave),
             )
         )
-    beyond = _beyond_others(every, _widened)
-    covered = None if beyond is None else percent(_alike(own)[beyond[every.device == 0] <= 0.0].sum())
-    return HeldOutResiduals(tuple(found), round(tried, 5), covered)
+    return HeldOutResiduals(tuple(found), round(tried, 5), _coverage_percent(every))
 
 
 def correlation(frame: pl.DataFrame) -> float:
@@ -141,31 +139,58 @@ class _Rows:
     def take(self, chosen: Any) -> Self:
         return replace(self, **{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
 
-
-def _at_one_distance(rows: _Rows) -> tuple[_Rows, float]:
-    """Residuals as they would be no further outside than all are on the mean, and that."""
-    tried = float(_own_half(rows) @ rows.doublings)
-    narrowed = np.log1p(np.expm1(np.abs(rows.residual)) / widening(rows.doublings, tried))
-    return replace(rows, residual=np.copysign(narrowed, rows.residual)), tried
+    def at(self, doublings: float) -> Self:
+        """With residuals as they would be no further outside than that."""
+        narrowed = np.log1p(np.expm1(np.abs(self.residual)) / widening(self.doublings, doublings))
+        return replace(self, residual=np.copysign(narrowed, self.residual))
 
 
-def _beyond_others(rows: _Rows, bands_of: Callable[[_Rows, Any], _Octaves]) -> Any:
-    """How far each row lies outside the band of the other parts, below 0 within it; None where there is one part."""
+def _mean_doublings(rows: _Rows) -> float:
+    return float(_own_half(rows) @ rows.doublings)
+
+
+def _coverage_percent(rows: _Rows) -> float | None:
+    """Of the device's rows of each part, by the bands that all other parts would have made."""
+    parts = np.unique(rows.part)
+    if len(parts) < 2:
+        return None
+    is_held = np.zeros(rows.residual.shape, dtype=bool)
+    for one in parts:
+        is_out = rows.part == one
+        others = rows.take(~is_out)
+        tried = _mean_doublings(others)
+        is_held[is_out] = (
+            _beyond(rows.take(is_out).at(tried), _widened(others.at(tried), np.unique(others.octave))) <= 0
+        )
+    own = rows.device == 0
+    return percent(_alike(rows.take(own))[is_held[own]].sum())
+
+
+def _beyond_others(rows: _Rows) -> Any:
+    """How far each row lies outside the plain band of the other parts; None where there is one part."""
     parts = np.unique(rows.part)
     if len(parts) < 2:
         return None
     beyond = np.empty(rows.residual.shape)
     for one in parts:
         is_out = rows.part == one
-        others, out = rows.take(~is_out), rows.take(is_out)
-        low, high = _nearest(bands_of(others, np.unique(others.octave)), out.octave)
-        beyond[is_out] = np.maximum(low - out.residual, out.residual - high)
+        others = rows.take(~is_out)
+        beyond[is_out] = _beyond(rows.take(is_out), _bands(others, np.unique(others.octave)))
     return beyond
+
+
+def _beyond(rows: _Rows, bands: _Octaves) -> Any:
+    """How far each row lies outside the band of the nearest octave that has one; below 0 within it."""
+    known = np.array(sorted(bands))
+    nearest = np.abs(rows.octave[:, None] - known).argmin(axis=-1)
+    low = np.array([min(bands[one].low, 0.0) for one in known.tolist()])
+    high = np.array([max(bands[one].high, 0.0) for one in known.tolist()])
+    return np.maximum(low[nearest] - rows.residual, rows.residual - high[nearest])
 
 
 def _widened(rows: _Rows, octaves: Any) -> _Octaves:
     """By octave, widened so that such bands of some parts hold the others."""
-    bands, beyond = _bands(rows, octaves), _beyond_others(rows, _bands)
+    bands, beyond = _bands(rows, octaves), _beyond_others(rows)
     if beyond is None:
         return bands
     found = {}
@@ -195,15 +220,6 @@ def _within(octave: Any, centre: int, reach: int) -> Any:
 
 def _is_enough(rows: Any, reach: int) -> bool:
     return bool(rows.sum() >= _ENOUGH_ROWS or rows.all() or reach >= _REACH)
-
-
-def _nearest(bands: _Octaves, octave: Any) -> tuple[Any, Any]:
-    """(low ≤ 0, high ≥ 0) of each row, from the nearest octave that there is."""
-    known = np.array(sorted(bands))
-    nearest = np.abs(octave[:, None] - known).argmin(axis=-1)
-    low = np.array([min(bands[one].low, 0.0) for one in known.tolist()])
-    high = np.array([max(bands[one].high, 0.0) for one in known.tolist()])
-    return low[nearest], high[nearest]
 
 
 def _alike(rows: _Rows) -> Any:
