@@ -6,6 +6,7 @@ from ..analysis.priced_by import families_of
 from ..analysis.providers import calibrations_of, default_mode
 from ..catalog import load_calibration, load_model, load_system
 from ..cost import has_calibration, modes_of
+from ..errors import BlueprintError
 from ..front_door import describe, kv_cache_bytes, list_models, list_systems
 from ..system import SystemProfile
 from ..units import format_bytes, format_count, format_decimal
@@ -125,7 +126,7 @@ def system_text(name: str) -> str:
         ("datatypes", ", ".join(system.datatypes)),
         ("modes", _modes(system)),
         *([("calibrations", ", ".join(calibrations_of(system)))] if has_calibration(system) else []),
-        *((f"  {name}", ", ".join(families_of(load_calibration(name, system)))) for name in system.calibrations),
+        *((f"  {name}", _families(name, system)) for name in system.calibrations),
         *((f"network {index}", tier.name) for index, tier in enumerate(system.network)),
     ]
     parts = [wrapped(f"{system.name}: {system.description}" if system.description else system.name), pairs(head)]
@@ -133,6 +134,13 @@ def system_text(name: str) -> str:
     if sources:
         parts.append("\n".join(wrapped(text, f"{number:<5}", "     ") for text, number in sources.items()))
     return "\n\n".join(parts)
+
+
+def _families(calibration: str, system: SystemProfile) -> str:
+    try:
+        return ", ".join(families_of(load_calibration(calibration, system)))
+    except BlueprintError as error:
+        return str(error)
 
 
 _PROCESSING = {

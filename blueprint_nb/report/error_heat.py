@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import altair as alt
 
+from ..analysis.bands import band_text
 from ..units import format_count, format_seconds
 from ..validation import VidurExperimentCase
 from ..validation.comparison import CaseComparison
@@ -21,7 +22,6 @@ from .error_words import (
     NOT_COVERED,
     OUTSIDE,
     OUTSIDE_WORDS,
-    band_text,
     size_percent,
 )
 from .theme import TOO_LONG, TOO_SHORT, Table, data, layered, title
@@ -91,7 +91,7 @@ def _cell(point: ErrorPoint, column: str) -> dict[str, Any]:
         "estimate": estimate,
         "reference": measured,
         "error": point.error,
-        "band": band_words(band_text(point.band), point.in_band),
+        "band": band_words(band_text(point.band, point.seconds), point.in_band),
     }
 
 

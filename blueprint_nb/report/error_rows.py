@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..analysis.bands import band_text
 from ..cost import Band
 from ..errors import unknown_name
 from ..units import format_count, format_seconds
@@ -24,7 +25,6 @@ from .error_words import (
     NOT_COVERED,
     SUBTOTAL,
     WORST,
-    band_text,
     case_sentences,
     coverage_text,
     excluded_text,
@@ -254,4 +254,4 @@ def _cell(
     ends = None
     if band is not None and reference_seconds is not None:
         ends = (percent(band.low_seconds, reference_seconds), percent(band.high_seconds, reference_seconds))
-    return ErrorCell(mode, format_seconds(seconds), error, error_percent, band_text(band), ends, match)
+    return ErrorCell(mode, format_seconds(seconds), error, error_percent, band_text(band, seconds), ends, match)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..analysis.vidur import VidurReference
-from ..cost import Band
 from ..units import format_count, format_seconds, three_digits
 from ..validation.comparison import CaseComparison, ComponentComparison
 from ..validation.pricing import CALIBRATED
@@ -91,15 +90,6 @@ def excluded_text(one: CaseComparison) -> str:
     if not excluded:
         return "none"
     return f"{format_seconds(excluded)} of {format_seconds(whole)}, {size_percent(100 * excluded / whole)}"
-
-
-def band_text(band: Band | None) -> str:
-    """22.1–30.4 µs; empty where there is no band."""
-    if band is None:
-        return ""
-    low, high = format_seconds(band.low_seconds), format_seconds(band.high_seconds)
-    number, _, unit = low.rpartition(" ")
-    return f"{number if high.endswith(f' {unit}') else low}–{high}"
 
 
 def in_bands_text(in_bands: Sequence[bool]) -> str:

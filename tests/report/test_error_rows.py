@@ -7,11 +7,10 @@ from dataclasses import replace
 import error_cases
 import pytest
 
-from blueprint_nb.cost import Band
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.report.error_rows import CaseErrors, ErrorRow, case_errors, case_names
 from blueprint_nb.report.error_sentences import fitted_sentences, report_sentences
-from blueprint_nb.report.error_words import band_text, signed_percent, whole_percent
+from blueprint_nb.report.error_words import signed_percent, whole_percent
 from blueprint_nb.validation import VidurExperimentReport
 
 
@@ -228,14 +227,6 @@ def test_without_bands_no_summary_speaks_of_them():
     errors = of("decode b1 c33")
     assert errors.banded_mode == ""
     assert len(errors.summary) == 3
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [(22.1e-6, 30.4e-6, "22.1–30.4 µs"), (9.9e-7, 1.02e-6, "990 ns–1.02 µs"), (0.0, 2e-6, "0 ns–2.00 µs")],
-)
-def test_a_band_has_its_unit_once_where_both_ends_have_it(low, high, text):
-    assert band_text(Band(low, high)) == text
 
 
 def test_what_was_priced_beyond_the_fit_is_named_with_how():
