@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..cost.families import Family
+from ..cost.octaves import octave_of
 from .bars_constant import efficiencies
 from .bars_work import Work, work_of
 from .predict import Pricing, Training, by_device
-from .sample import Sample, octave_of
+from .sample import Sample
 
 _Curve = tuple[Any, Any]
 """Octaves, ascending, and the efficiency of each."""

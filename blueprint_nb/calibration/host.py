@@ -14,13 +14,14 @@ import numpy as np
 from ..catalog import load_system
 from ..cost.calibration import CalibrationSet, FamilyFit
 from ..cost.families import form_of, machine_of
+from ..cost.octaves import octave_of
 from ..errors import InvalidInputError
 from ..evidence import ELEMENT_BYTES
 from .errors import Judged, error_figures
 from .fit import fit
 from .observed import system_of
 from .residuals import held_out_residuals
-from .sample import Sample, octave_of
+from .sample import Sample
 from .study import digest, ranges, rounded
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..catalog import load_system
 from ..cost.families import Collective, Family, machine_of
+from ..cost.octaves import octave_of
 from ..errors import UnknownNameError, unknown_name
 from ..evidence.sources import one_source
-from .sample import Sample, octave_of
+from .sample import Sample
 
 if TYPE_CHECKING:
     import polars as pl

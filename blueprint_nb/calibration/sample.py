@@ -13,9 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..cost.families import Family, Machine
-from ..cost.octaves import octave_of
-
-__all__ = ["Sample", "balanced_weights", "octave_of"]
 
 
 @dataclass(frozen=True, eq=False)

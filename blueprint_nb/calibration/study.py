@@ -16,11 +16,12 @@ import numpy as np
 
 from ..cost.calibration import FamilyFit
 from ..cost.families import Collective, Family, Link, Machine
+from ..cost.octaves import octave_of
 from .errors import Judged, error_figures, estimates
 from .fit import ROWS, Pool, fit, start_pool
 from .observed import samples_of
 from .residuals import correlation, held_out_residuals
-from .sample import Sample, octave_of
+from .sample import Sample
 from .starts import starts_of
 
 if TYPE_CHECKING:

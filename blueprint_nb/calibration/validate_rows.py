@@ -13,9 +13,10 @@ import numpy as np
 
 from ..cost.expected_error import doublings_outside
 from ..cost.families import Family
+from ..cost.octaves import octave_of
 from .observed import samples_of
 from .predict import Predictor, Training, everything
-from .sample import Sample, octave_of
+from .sample import Sample
 from .study import Part, names, of, ranges
 
 if TYPE_CHECKING:

@@ -45,8 +45,8 @@ def chosen_fit(
 
 
 def was_observed(fit: FamilyFit, datatype: str) -> bool:
-    """Whether kernels of elements as long were."""
-    return element_bytes(datatype) in {element_bytes(name) for name in fit.datatypes}
+    """Whether kernels of elements as long were; a message counts in bytes, whatever they stand for."""
+    return "message_bytes" in fit.ranges or element_bytes(datatype) in {element_bytes(name) for name in fit.datatypes}
 
 
 def _is_of(calibration: CalibrationSet, key: str, tier: NetworkTier | None, system: SystemProfile) -> bool:

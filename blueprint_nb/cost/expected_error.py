@@ -19,6 +19,7 @@ import numpy as np
 
 from .bands import Band
 from .calibration import FamilyFit, OctaveResiduals
+from .octaves import octave_of
 
 _WIDER_PER_DOUBLING: Final = 0.5
 _WIDER_IF_BORROWED: Final = 2.0
@@ -81,8 +82,7 @@ class Spread:
 
     def band(self, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band:
         """The band about `seconds` of shapes of a `size` (ints ≥ 1)."""
-        octaves = np.frexp(np.asarray(size, dtype=np.float64))[1] - 1
-        nearest = np.minimum(np.maximum(octaves - self.first_octave, 0), len(self.below) - 1)
+        nearest = np.minimum(np.maximum(octave_of(size) - self.first_octave, 0), len(self.below) - 1)
         wider = widening(doublings, self.tried_doublings) * (_WIDER_IF_BORROWED if borrowed else 1.0)
         wider = np.minimum(wider, _WIDEST)
         below, above = self.below[nearest], self.above[nearest]

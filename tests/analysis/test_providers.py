@@ -288,3 +288,14 @@ def test_one_figure_that_lacks_is_named_alone() -> None:
         "mode='system-evidence'."
     )
     assert estimate(bare).inputs.mode == "system-evidence"
+
+
+def test_a_message_counts_in_bytes_whatever_they_stand_for() -> None:
+    """Collectives were measured in 16 bits; of 8 bits the system's own links price them all the same, and GEMMs of 8
+    bits have parameters of their own, while norms are left to the pool, which says that it saw no float8.
+    """
+    priced = bp.estimate("llama-3.1-70b", "h100_80g_sxm", tensor_parallel=4, datatype="float8").components
+    whose = {row["component"]: (row["provider"], row["match"]) for row in priced.iter_rows(named=True)}
+    assert whose["mlp_all_reduce"] == ("calibrated:vllm-0.24", "in range")
+    assert whose["mlp_up"] == ("calibrated:vllm-0.24", "in range")
+    assert whose["input_norm"] == ("calibrated:pooled", "outside range: float8")

@@ -14,9 +14,10 @@ from blueprint_nb.calibration.bars_ensemble import Ensemble
 from blueprint_nb.calibration.bars_roofline import PeakRoofline
 from blueprint_nb.calibration.bars_steps import StepCurves
 from blueprint_nb.calibration.bars_work import WORK_FAMILIES, work_of
-from blueprint_nb.calibration.sample import Sample, octave_of
+from blueprint_nb.calibration.sample import Sample
 from blueprint_nb.cost.families import Gemm, Machine
 from blueprint_nb.cost.families.row_wise import ROW_WISE
+from blueprint_nb.cost.octaves import octave_of
 from blueprint_nb.errors import MissingExtraError, UnknownNameError
 
 MACHINE = Machine(compute_units=100, matrix_flops=2e14, bytes_per_second=1e12, l2_bytes=4e7, element_bytes=2)

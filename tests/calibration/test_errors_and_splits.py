@@ -13,7 +13,6 @@ from blueprint_nb.calibration.errors import Judged, error_figures
 from blueprint_nb.calibration.fit import fit
 from blueprint_nb.calibration.observed import samples_of, system_of
 from blueprint_nb.calibration.residuals import correlation, held_out_residuals
-from blueprint_nb.calibration.sample import octave_of
 from blueprint_nb.calibration.splits import (
     folds,
     leave_one_hidden_size_out,
@@ -23,6 +22,7 @@ from blueprint_nb.calibration.splits import (
 )
 from blueprint_nb.cost.families import Gemm
 from blueprint_nb.cost.families.row_wise import ROW_WISE
+from blueprint_nb.cost.octaves import octave_of
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.evidence.vidur import VidurProfileImporter
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from blueprint_nb.calibration.fit import Pool, fit
-from blueprint_nb.calibration.sample import Sample, balanced_weights, octave_of
+from blueprint_nb.calibration.sample import Sample, balanced_weights
 from blueprint_nb.calibration.space import LATTICE, ParameterSpace
 from blueprint_nb.cost.families import Gemm, Machine
 from blueprint_nb.cost.families.row_wise import ROW_WISE
+from blueprint_nb.cost.octaves import octave_of
 
 ADD = next(family for family in ROW_WISE if family.name == "add")
 A100 = Machine(compute_units=108, matrix_flops=312e12, bytes_per_second=1.935e12, l2_bytes=40 * 2**20, element_bytes=2)

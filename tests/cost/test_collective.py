@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from blueprint_nb.calibration.errors import Judged, error_figures
 from blueprint_nb.calibration.fit import fit
-from blueprint_nb.calibration.sample import Sample, octave_of
+from blueprint_nb.calibration.sample import Sample
 from blueprint_nb.catalog import load_system
 from blueprint_nb.cost.families import Collective, Link, link_of
+from blueprint_nb.cost.octaves import octave_of
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.evidence.vidur import VidurProfileImporter
 
