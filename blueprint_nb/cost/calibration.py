@@ -38,11 +38,11 @@ class OctaveResiduals(Record):
     """⌊log₂⌋ of the size."""
     rows: Count
     low: Number
-    """5 % of the rows lie below it, but for `widened`."""
+    """The 5 % quantile, with weights by part (see `calibration.residuals`), less `widened`."""
     middle: Number
-    """Half of them do."""
+    """The middle one."""
     high: Number
-    """95 % of them do, but for `widened`."""
+    """The 95 % quantile, plus `widened`."""
     widened: Annotated[Number, Field(ge=0)] = 0.0
     """By which low and high lie further out than those quantiles, so that bands of some models or folds hold 90 % of
     another."""

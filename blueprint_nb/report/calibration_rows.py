@@ -55,7 +55,7 @@ class FamilyRow:
     errors: tuple[ErrorLine, ...]
     """On what was fitted to, and on what each split kept out."""
     coverage: str
-    """Of the 90 % band among kernels kept out, and whether it was widened then."""
+    """Of the 90 % band among kernels kept out; "–" where nothing tells."""
     asked: str
     """How the components of this request meet what was observed."""
 
@@ -108,10 +108,10 @@ def statements() -> list[str]:
         f"A {BAND_NAME} is what {CHANCE} of times are expected to lie in, by the errors on kernels that were kept out "
         "of the fit. Errors of one family go together as far as was measured, those of different families do not; a "
         "component errs alike in all its executions.",
-        "What it covers was counted on kernels kept out with one part of the first split, by the band of the other "
-        f"parts. Where that was less than {CHANCE}, it was widened until it was not.",
-        "Above the range that was observed a band is half as wide again for each doubling of a size, below it by an "
-        "eighth, and twice as wide for parameters that are borrowed from another family; never over four times. These "
+        "What it covers was counted on kernels kept out with one part of the first split, by the band that the other "
+        "parts would have made.",
+        "Further above the range that was observed than the kernels that were kept out, a band is half as wide again for "
+        "each doubling of a size, below it by an eighth, and twice as wide for parameters that are borrowed from another family; never over four times. These "
         "factors are estimates.",
         "A profiler repeats its call, so that it finds a small KV cache on the chip; the band of attention decode "
         "reaches up to the time with all of it in the memory.",
