@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["checked"]
 
 _LARGEST_COUNT: Final = 10**12
+_SHORTEST_SECONDS: Final = 1e-15
+_LONGEST_SECONDS: Final = 1e9
+"""What lies beyond is no kernel's time, and would make sums infinite."""
 _MAY_BE_EMPTY: Final = ("datatype", "software_version", "kernel", "model")
 
 
@@ -125,8 +128,12 @@ def _measurement_rules() -> Iterator[_Rule]:
     yield _count_rule("samples")
     seconds, spread = pl.col("seconds"), pl.col("spread_seconds")
     yield _Rule("seconds", "must be a positive number", ~(seconds.is_finite() & (seconds > 0)))
+    beyond = ~seconds.is_between(_SHORTEST_SECONDS, _LONGEST_SECONDS)
+    yield _Rule("seconds", f"must lie from {_SHORTEST_SECONDS:g} to {_LONGEST_SECONDS:,.0f}", beyond)
     wrong = ~(spread.is_finite() & (spread >= 0))
     yield _Rule("spread_seconds", "must be a number from 0, or null", wrong & spread.is_not_null())
+    beyond = (spread > _LONGEST_SECONDS) & spread.is_not_null()
+    yield _Rule("spread_seconds", f"must be at most {_LONGEST_SECONDS:,.0f}", beyond)
 
 
 def _count_rule(name: str) -> _Rule:

@@ -110,9 +110,9 @@ def statements() -> list[str]:
         "component errs alike in all its executions.",
         "What it covers was counted on kernels kept out with one part of the first split, by the band that the other "
         "parts would have made.",
-        "Further above the range that was observed than the kernels that were kept out, a band is half as wide again for "
-        "each doubling of a size, below it by an eighth, and twice as wide for parameters that are borrowed from another family; never over four times. These "
-        "factors are estimates.",
+        "Further above the range that was observed than the kernels that were kept out, a band is half as wide again "
+        "for each doubling of a size, below it by an eighth, and twice as wide for parameters that are borrowed from "
+        "another family; never over four times. These factors are estimates.",
         "A profiler repeats its call, so that it finds a small KV cache on the chip; the band of attention decode "
         "reaches up to the time with all of it in the memory.",
         "A band holds for kernel times one after the other. It leaves out what is named under Limits.",

@@ -56,6 +56,8 @@ def test_no_rows_are_an_observation_table_too() -> None:
         ({"seconds": [1.0, 0.0]}, "observations, row 1, column seconds must be a positive number. Got 0.0."),
         ({"seconds": [1.0, float("nan")]}, "observations, row 1, column seconds must be a positive number. Got nan."),
         ({"seconds": [None, 1.0]}, "observations, row 0, column seconds must be a positive number. Got None."),
+        ({"seconds": [1.0, 1e308]}, "observations, row 1, column seconds must lie from 1e-15 to 1,000,000,000. Got 1e+308."),
+        ({"spread_seconds": [None, 1e308]}, "observations, row 1, column spread_seconds must be at most 1,000,000,000. Got 1e+308."),
         ({"spread_seconds": [0.0, -1e-9]}, "observations, row 1, column spread_seconds must be a number from 0, or null. Got -1e-09."),
         ({"samples": [1, 0]}, "observations, row 1, column samples must be an integer from 1 to 1,000,000,000,000. Got 0."),
         ({"m": [0, 1]}, "observations, row 0, column m must be an integer from 1 to 1,000,000,000,000. Got 0."),
