@@ -196,7 +196,7 @@ class Estimate:
     def latency_drops(self) -> tuple[int, ...]:
         """Contexts at which a decode step is faster than the one before; `analysis.falls` says why.
 
-        Efficiency curves do so, and times that were measured or asserted; forms of the other modes never.
+        Efficiency curves do so, and times that were measured or asserted; fitted forms should not.
         """
         return tuple(int(context) for context in self.decode_contexts[self.drop_indices])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..cost import ComponentCost
+from ..cost import USER_ASSERTED, ComponentCost
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ _MAPPING = ("tensor_parallel", "pipeline_parallel")
 _WORK = ("batch_size", "context_tokens")
 
 _CAUSES: Final = {
-    "user-asserted": ("asserted time", "an asserted time, which need not lie on the line of its neighbours"),
+    USER_ASSERTED: ("asserted time", "an asserted time, which need not lie on the line of its neighbours"),
     "exact-evidence": ("measured time", "a measured time, which need not lie on the line of its neighbours"),
     "system-evidence": (
         "efficiency step",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..cost import BY_COMPONENT, CalibrationSet, ComponentCost, CostBlock, Origin
+from ..cost import BY_COMPONENT, USER_ASSERTED, CalibrationSet, ComponentCost, CostBlock, Origin
 from ..words import few
 
 _SET: Final = "calibrated:"
@@ -48,7 +48,7 @@ def _shares(costs: CostBlock) -> list[SetShare]:
     for activity, cost in costs.priced:
         origin = origin_of(cost)
         own = _last(cost.seconds) * activity.executions
-        if origin is not None and (own > 0 or origin.method == "user-asserted"):
+        if origin is not None and (own > 0 or origin.method == USER_ASSERTED):
             of_set = seconds.setdefault(set_name(origin), {})
             family = family_name(cost.family or activity.primitive)
             of_set[family] = of_set.get(family, 0.0) + own

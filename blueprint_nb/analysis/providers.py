@@ -48,7 +48,7 @@ def mode_of(system: SystemProfile, mode: str | None) -> str:
         return require_mode(mode)
     chosen = default_mode(system)
     if chosen not in modes_of(system):
-        _require_figures(system)
+        _refuse_missing_figures(system)
     return chosen
 
 
@@ -110,7 +110,7 @@ def provider_of(
     """
     before = [[one.at_hand() for one in equals] for _, equals in groupby(stacked, key=lambda one: one.method)]
     if mode == "calibrated":
-        _require_figures(system)
+        _refuse_missing_figures(system)
     calibrated = _calibrated(system, calibration) if mode == "calibrated" else ()
     last: Sequence[CostProvider] = calibrated or [AnalyticalProvider(mode)]
     devices = CostResolver([*before, *last]) if before or calibrated else last[0]
@@ -128,11 +128,11 @@ def _calibrated(system: SystemProfile, calibration: str) -> tuple[CalibratedProv
     sets = [load_calibration(name, system) for name in asked_in_order(system, calibration)]
     machine = next((one.machine for one in sets if one.machine is not None), None)
     if machine is not None:
-        _check_figures(system, machine)
+        _refuse_changed_figures(system, machine)
     return tuple(CalibratedProvider(one, machine) for one in sets)
 
 
-def _require_figures(system: SystemProfile) -> None:
+def _refuse_missing_figures(system: SystemProfile) -> None:
     """Raises `UnsupportedError`, naming the figures that the forms read, where neither the profile nor a set of its own
     gives them.
     """
@@ -148,7 +148,7 @@ def _require_figures(system: SystemProfile) -> None:
         )
 
 
-def _check_figures(system: SystemProfile, machine: Machine) -> None:
+def _refuse_changed_figures(system: SystemProfile, machine: Machine) -> None:
     """Raises `InvalidInputError` where the profile was changed since its sets were fitted.
 
     A preset of the reference model keeps its own figures for its own modes, and stands for the device in this one.

@@ -20,7 +20,7 @@ from ..evidence import ELEMENT_BYTES
 from .errors import Judged, error_figures
 from .fit import fit
 from .observed import system_of
-from .residuals import held_out_residuals
+from .residuals import HeldOutResiduals, held_out_residuals
 from .sample import Sample
 from .study import digest, ranges, rounded
 
@@ -81,7 +81,7 @@ def host_fit(observations: pl.DataFrame) -> FamilyFit:
             judged.append(Judged.of(_FORM, [_sample(steps.filter(is_out))], _values(_sample(rest)), number))
     seen = Judged.of(_FORM, [everything], values)
     unseen = Judged.joined(judged) if judged else None
-    residuals = None if unseen is None else held_out_residuals(unseen, seen)
+    residuals = HeldOutResiduals() if unseen is None else held_out_residuals(unseen, seen)
     return FamilyFit(
         values=values,
         ranges=ranges([everything], _FORM),
@@ -89,8 +89,7 @@ def host_fit(observations: pl.DataFrame) -> FamilyFit:
         observations_digest=digest(observations.filter(pl.col("family") == "host")),
         in_sample=error_figures(seen),
         held_out={} if unseen is None else {HOST_SPLIT: error_figures(unseen)},
-        residuals=() if residuals is None else residuals.octaves,
-        coverage_percent=None if residuals is None else residuals.coverage_percent,
+        **residuals.fields,
     )
 
 

@@ -33,7 +33,7 @@ from .errors import Judged, error_figures
 from .fit import OPTIMISER, SEED, fit, start_pool
 from .gpus import GPUS, names_by_year
 from .observed import FormOf, samples_of, system_of
-from .residuals import held_out_residuals
+from .residuals import HeldOutResiduals, held_out_residuals
 from .run import Progress, nothing_to_fit
 from .sample import Sample
 from .starts import starts_of
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "pooled"
 HELD_OUT_GPU: Final = "leave-one-GPU-out"
-HELD_OUT_GENERATION: Final = "earlier generations to a later one"
+HELD_OUT_LATER: Final = "earlier generations to a later one"
 
 _UNSEEN: Final = 2.0
 """An estimate: by so much wider is a band that one GPU's own rows make of another's."""
@@ -54,7 +54,7 @@ _ACROSS: Final = ", across boxes"
 """Ends the name of what stands for a network between boxes: it is asked about, but parameters are of one box."""
 
 _GENERATIONS: Final = names_by_year()
-"""Ampere; Ada and Hopper; Blackwell."""
+"""Of GPUs, by year."""
 
 _ROWS: Final = 500
 """Of each sample that a fit sees."""
@@ -183,7 +183,7 @@ def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
     progress(f"{family.name}, all GPUs")
     seen = Judged.joined([_judged(best.form, table, values, 0) for table in tables])
     unseen = best.held_out.get(HELD_OUT_GPU)
-    residuals = None if unseen is None else held_out_residuals(unseen, seen)
+    residuals = HeldOutResiduals() if unseen is None else held_out_residuals(unseen, seen)
     import polars as pl
 
     rows = pl.concat([table.rows for table in tables])
@@ -195,8 +195,7 @@ def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
         observations_digest=digest(rows),
         in_sample=error_figures(seen),
         held_out={label: error_figures(judged) for label, judged in best.held_out.items()},
-        residuals=() if residuals is None else residuals.octaves,
-        coverage_percent=None if residuals is None else residuals.coverage_percent,
+        **residuals.fields,
     )
 
 
@@ -211,7 +210,7 @@ def _candidate(family: PooledFamily, form: Family, progress: Progress) -> _Candi
     later = [(tuple(chain(*_GENERATIONS[:at])), _GENERATIONS[at]) for at in range(1, len(_GENERATIONS))]
     splits: dict[str, list[_Gpus]] = {
         HELD_OUT_GPU: [(tuple(gpu for gpu in gpus if gpu != out), (out,)) for out in gpus],
-        HELD_OUT_GENERATION: later,
+        HELD_OUT_LATER: later,
     }
     held_out = {}
     for label, parts in splits.items():

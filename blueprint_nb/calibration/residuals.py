@@ -10,8 +10,8 @@ joined by those of its neighbours.
 A device with few models, so few widths, is not its own best witness. Where others were held out in the same way, their
 residuals together count as much in the quantiles as its own.
 
-Rows that lie outside what was fitted to without them err more. They are brought to the distance that all lie at on the
-mean, by the rule that bands are widened by.
+Rows that lie outside what was fitted to without them err more. Those further out than all do on the mean are brought to
+that distance, by the rule that bands are widened by; nearer ones stay as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 from ..cost.calibration import OctaveResiduals
 from ..cost.expected_error import widening
 from .errors import Judged, percent
+from .sample import balanced_weights
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,11 +54,20 @@ _Octaves = Mapping[int, _Band]
 class HeldOutResiduals:
     """Residuals by octave, widened, and how often they hold what they did not see."""
 
-    octaves: tuple[OctaveResiduals, ...]
-    tried_doublings: float
+    octaves: tuple[OctaveResiduals, ...] = ()
+    tried_doublings: float = 0.0
     """Between the rows and what was fitted to without them, on the mean."""
-    coverage_percent: float | None
+    coverage_percent: float | None = None
     """Of the device's rows of one part, by what the other parts say; None where there is one part."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As a `FamilyFit` has them."""
+        return {
+            "residuals": self.octaves,
+            "tried_doublings": self.tried_doublings,
+            "coverage_percent": self.coverage_percent,
+        }
 
 
 def held_out_residuals(
@@ -151,32 +161,30 @@ def _mean_doublings(rows: _Rows) -> float:
 
 def _coverage_percent(rows: _Rows) -> float | None:
     """Of the device's rows of each part, by the bands that all other parts would have made."""
-    parts = np.unique(rows.part)
-    if len(parts) < 2:
-        return None
-    is_held = np.zeros(rows.residual.shape, dtype=bool)
-    for one in parts:
-        is_out = rows.part == one
-        others = rows.take(~is_out)
+
+    def outside(out: _Rows, others: _Rows) -> Any:
         tried = _mean_doublings(others)
-        is_held[is_out] = (
-            _beyond(rows.take(is_out).at(tried), _widened(others.at(tried), np.unique(others.octave))) <= 0
-        )
-    own = rows.device == 0
-    return percent(_alike(rows.take(own))[is_held[own]].sum())
+        return _beyond(out.at(tried), _widened(others.at(tried), np.unique(others.octave)))
+
+    beyond, own = _of_each_part(rows, outside), rows.device == 0
+    return None if beyond is None else percent(_alike(rows.take(own))[beyond[own] <= 0.0].sum())
 
 
 def _beyond_others(rows: _Rows) -> Any:
     """How far each row lies outside the plain band of the other parts; None where there is one part."""
+    return _of_each_part(rows, lambda out, others: _beyond(out, _bands(others, np.unique(others.octave))))
+
+
+def _of_each_part(rows: _Rows, asked: Callable[[_Rows, _Rows], Any]) -> Any:
+    """What is `asked` of each part and all others, put together; None where there is one part."""
     parts = np.unique(rows.part)
     if len(parts) < 2:
         return None
-    beyond = np.empty(rows.residual.shape)
+    found = np.empty(rows.residual.shape)
     for one in parts:
         is_out = rows.part == one
-        others = rows.take(~is_out)
-        beyond[is_out] = _beyond(rows.take(is_out), _bands(others, np.unique(others.octave)))
-    return beyond
+        found[is_out] = asked(rows.take(is_out), rows.take(~is_out))
+    return found
 
 
 def _beyond(rows: _Rows, bands: _Octaves) -> Any:
@@ -219,13 +227,12 @@ def _within(octave: Any, centre: int, reach: int) -> Any:
 
 
 def _is_enough(rows: Any, reach: int) -> bool:
-    return bool(rows.sum() >= _ENOUGH_ROWS or rows.all() or reach >= _REACH)
+    return bool(rows.sum() >= _ENOUGH_ROWS or reach >= _REACH)
 
 
 def _alike(rows: _Rows) -> Any:
     """Weights that give each part of each device the same sum, 1 in all."""
-    _, index, count = np.unique(np.stack([rows.device, rows.part]), axis=1, return_inverse=True, return_counts=True)
-    return 1.0 / (count[index.reshape(-1)] * len(count))
+    return balanced_weights(rows.device, rows.part)
 
 
 def _own_half(rows: _Rows) -> Any:

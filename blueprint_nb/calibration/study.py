@@ -20,7 +20,7 @@ from ..cost.octaves import octave_of
 from .errors import Judged, error_figures, estimates
 from .fit import ROWS, Pool, fit, start_pool
 from .observed import samples_of
-from .residuals import correlation, held_out_residuals
+from .residuals import HeldOutResiduals, correlation, held_out_residuals
 from .sample import Sample
 from .starts import starts_of
 
@@ -191,7 +191,7 @@ def _family_fit(
     by_label = {label: Judged.joined(one.judged) for label, one in unseen.items()}
     first = next(iter(by_label), "")
     others = [Judged.joined(one.judged) for name, one in held_out.get(first, {}).items() if name != target]
-    residuals = None
+    residuals = HeldOutResiduals()
     if first:
         residuals = held_out_residuals(by_label[first], seen, others if study.joins_residuals else ())
     frames = next((one.frames for one in unseen.values()), ())
@@ -205,9 +205,7 @@ def _family_fit(
         observations_digest=digest(rows),
         in_sample=error_figures(seen),
         held_out={label: error_figures(one) for label, one in by_label.items()},
-        residuals=() if residuals is None else residuals.octaves,
-        tried_doublings=0.0 if residuals is None else residuals.tried_doublings,
-        coverage_percent=None if residuals is None else residuals.coverage_percent,
+        **residuals.fields,
         correlation=correlation(pl.concat(frames)) if frames else 1.0,
         machine=study.machine,
         software=study.software,

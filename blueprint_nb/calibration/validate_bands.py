@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..cost.bands import Deviation, band_of_sum
-from ..cost.expected_error import spread_of
+from ..cost.expected_error import Spread
 from .predict_calibrated import CALIBRATED
 from .residuals import correlation, held_out_residuals
 from .validate_blocks import BLOCK, STEP
@@ -88,9 +88,7 @@ def _with_band(own: pl.DataFrame, alike: pl.DataFrame, further: pl.DataFrame) ->
     )
     found = held_out_residuals(known, others=others)
     size, seconds, doublings = (own[name].to_numpy() for name in ("size", CALIBRATED, "doublings"))
-    spread = spread_of(found.octaves, found.tried_doublings)
-    assert spread is not None  # noqa: S101 - there are rows
-    band = spread.band(size, seconds, doublings, borrowed=False)
+    band = Spread.of(found.octaves, found.tried_doublings).band(size, seconds, doublings, borrowed=False)
     return own.with_columns(
         pl.Series("low_seconds", band.low_seconds),
         pl.Series("high_seconds", band.high_seconds),

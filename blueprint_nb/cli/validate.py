@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, context_settings={"show_default": True})
 @click.option("--vidur", metavar="FOLDER", help="Profiles of Vidur: its data/profiling, or a checkout.")
-@click.option("--target", multiple=True, metavar="NAME", help="Only this device, as Vidur names it. Repeatable.")
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="NAME",
+    help="Only this device, as Vidur names it; its bands then hear of no other. Repeatable.",
+)
 @click.option("--family", multiple=True, metavar="NAME", help="Only this family of kernels. Repeatable.")
 @click.option("--no-trees", is_flag=True, help="Leave out the boosted trees, which need LightGBM.")
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON instead.")

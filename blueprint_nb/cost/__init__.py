@@ -2,7 +2,7 @@
 
 from .activity import Activity, ComponentActivity, plan_activity, template_activity
 from .analytical import AnalyticalProvider
-from .asserted import BY_COMPONENT, AssertedProvider
+from .asserted import BY_COMPONENT, USER_ASSERTED, AssertedProvider
 from .bands import BAND_FRACTION, Band, Deviation, band_of_sum
 from .block import BOUNDS, ComponentCost, CostBlock, bound_index
 from .calibrated import CalibratedProvider
@@ -32,6 +32,7 @@ __all__ = [
     "HOST_LAYER",
     "HOST_OVERHEAD",
     "MODES",
+    "USER_ASSERTED",
     "Activity",
     "AnalyticalProvider",
     "AssertedProvider",

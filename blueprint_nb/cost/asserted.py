@@ -37,6 +37,9 @@ _NAMES: Final = tuple(dict.fromkeys((*(rule.component for rule in _RULES), HOST_
 _PRIMITIVES: Final = frozenset(rule.primitive for rule in _RULES)
 _MOST_NAMED: Final = 3
 
+USER_ASSERTED: Final = "user-asserted"
+"""The method of figures that a user states."""
+
 BY_COMPONENT: Final = "by component"
 """How seconds match that hold for a component whatever its shape."""
 
@@ -44,7 +47,7 @@ BY_COMPONENT: Final = "by component"
 class AssertedProvider(CostProvider):
     """Prices with a user's figures; silent about everything else."""
 
-    method = "user-asserted"
+    method = USER_ASSERTED
 
     def __init__(self, asserted: str | os.PathLike[str] | Mapping[str, float]) -> None:
         """From a CSV file (see `asserted_file`) or component to seconds.

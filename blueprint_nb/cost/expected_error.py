@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -80,6 +80,15 @@ class Spread:
     tried_doublings: float = 0.0
     """Outside the observed range, where the residuals come from."""
 
+    @classmethod
+    def of(cls, residuals: Sequence[OctaveResiduals], tried_doublings: float = 0.0) -> Self:
+        """Of a fit's residuals, at least one."""
+        ascending = sorted(residuals, key=lambda one: one.octave)
+        low, high = _quantiles(ascending)
+        # A band holds its own estimate, whatever the residuals lean to.
+        below, above = np.expm1(np.maximum(-low, 0.0)), np.expm1(np.maximum(high, 0.0))
+        return cls(ascending[0].octave, below, above, tried_doublings)
+
     def band(self, size: Any, seconds: Any, doublings: Any, *, borrowed: bool) -> Band:
         """The band about `seconds` of shapes of a `size` (ints ≥ 1)."""
         nearest = np.minimum(np.maximum(octave_of(size) - self.first_octave, 0), len(self.below) - 1)
@@ -91,13 +100,7 @@ class Spread:
 
 def spread_of(residuals: Sequence[OctaveResiduals], tried_doublings: float = 0.0) -> Spread | None:
     """Of a fit's residuals; None where nothing was held out."""
-    if not residuals:
-        return None
-    ascending = sorted(residuals, key=lambda one: one.octave)
-    low, high = _quantiles(ascending)
-    # A band holds its own estimate, whatever the residuals lean to.
-    below, above = np.expm1(np.maximum(-low, 0.0)), np.expm1(np.maximum(high, 0.0))
-    return Spread(ascending[0].octave, below, above, tried_doublings)
+    return Spread.of(residuals, tried_doublings) if residuals else None
 
 
 def _quantiles(residuals: Sequence[OctaveResiduals]) -> tuple[Any, Any]:

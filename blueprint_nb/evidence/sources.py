@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..errors import InvalidInputError
+from ..words import few
 from .observations import SOURCE_KEY
 
 if TYPE_CHECKING:
@@ -28,12 +29,10 @@ def one_source(frame: pl.DataFrame, *, pooled: bool = False) -> pl.DataFrame:
     keys = source_keys(frame)
     if pooled or len(keys) <= 1:
         return frame
-    more = len(keys) - _MOST_SHOWN
-    listed = "; ".join(map(_in_words, keys[:_MOST_SHOWN]))
     raise InvalidInputError(
         "observations",
         rule="must be of one source to be taken as one",
-        got=f"{listed} and {more:,} more" if more > 0 else listed,
+        got=few([*map(_in_words, keys)], _MOST_SHOWN, "; "),
         next_step=f"Filter them by {', '.join(SOURCE_KEY)}, or say pooled=True.",
     )
 

@@ -14,7 +14,7 @@ from ..analysis.fitted_machine import fitted_bytes_per_second
 from ..analysis.priced_by import origin_of, set_name
 from ..analysis.rates import ratio, share_text
 from ..analysis.step import Step, bound_of, step_of
-from ..cost import ANALYTICAL_MODES, ComponentActivity, ComponentCost
+from ..cost import ANALYTICAL_MODES, USER_ASSERTED, ComponentActivity, ComponentCost
 from ..cost.analytical import carrying_tier
 from ..system import SystemProfile
 from ..units import format_count, format_decimal, format_seconds
@@ -104,9 +104,9 @@ def _reason(estimate: Estimate, step: Step, activity: ComponentActivity, cost: C
     system = estimate.inputs.system
     if not cost.seconds:
         origin = origin_of(cost)
-        return "asserted" if origin is not None and origin.method == "user-asserted" else "no time of its own"
+        return "asserted" if origin is not None and origin.method == USER_ASSERTED else "no time of its own"
     if bound == "floor":
-        return f"floor of {format_seconds(cost.floor_seconds)}"
+        return _floor(cost)
     if bound == "network":
         tier = carrying_tier(activity, system, estimate.inputs.network)
         where = tier.name if tier.name.startswith(_PLACES) else f"over {tier.name}"
@@ -124,6 +124,15 @@ def _reason(estimate: Estimate, step: Step, activity: ComponentActivity, cost: C
     other = min(cost.compute_seconds, cost.memory_seconds)
     adds = adds_terms(cost, system) and other > _WORTH_SAYING * cost.seconds
     return f"{reasons.pop(bound)} + {reasons.popitem()[1]}" if adds else reasons[bound]
+
+
+def _floor(cost: ComponentCost) -> str:
+    """ "floor of 2.41 µs", "floor of 2.50 µs and quantising activations 22.9 µs"."""
+    quantise = cost.terms.get("quantise")
+    if quantise is None:
+        return f"floor of {format_seconds(cost.floor_seconds)}"
+    rest = format_seconds(cost.floor_seconds - quantise)
+    return f"floor of {rest} and quantising activations {format_seconds(quantise)}"
 
 
 def _side_by_side(step: Step, system: SystemProfile) -> str:

@@ -38,9 +38,9 @@ def context_axis(first: int, last: int, *, label: str = TITLE, most_ticks: int =
         margin = 1 if first == last else 0
         scale = alt.Scale(domain=[first - margin, last + margin], nice=False, zero=False)
         most = min(_MOST_TICKS, most_ticks)
-        # Vega puts ticks between the tokens of a short axis, whatever tickMinStep says.
+        # Vega would put ticks between the tokens of a short axis.
         values = [*range(first, last + 1)] if last - first < most else alt.Undefined
-        axis = alt.Axis(values=values, tickMinStep=1, tickCount=most, format=",d", title=label)
+        axis = alt.Axis(values=values, tickCount=most, format=",d", title=label)
     return alt.X("context_tokens:Q", scale=scale, axis=axis)
 
 

@@ -30,8 +30,6 @@ class Tile:
 
 
 _MOST_NAMED: Final = 5
-_MOST_FALLS: Final = 1_000
-"""Falls whose reasons are looked for."""
 
 _DIGEST_NAMES = {
     "model": "Model (ModelIR)",
@@ -198,7 +196,7 @@ def _mode(estimate: Estimate) -> str:
 def _falls(estimate: Estimate) -> list[str]:
     """Where a decode step is faster than the one before, by reason."""
     contexts: dict[str, list[str]] = {}
-    for fall in falls_of(estimate, estimate.drop_indices[:_MOST_FALLS]):
+    for fall in falls_of(estimate, estimate.drop_indices):
         contexts.setdefault(fall.why, []).append(format_count(fall.context_tokens))
     said = "Decode steps that are faster than the one before"
     return [f"{said}, at {_contexts(at)}: {why}." for why, at in contexts.items()]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..analysis.providers import calibration_of, calibrations_of, provider_of
+from ..analysis.providers import asked_in_order, calibration_of, calibrations_of, provider_of
 from ..catalog import load_calibration
 from ..cost import CalibrationSet, CostProvider, modes_of
 from ..errors import InvalidInputError
@@ -46,7 +46,7 @@ class Pricing:
             return cls(tuple((mode, provider_of(system, mode)) for mode in chosen), ())
         name = experiment_calibration(system) if calibration is None else calibration
         first = calibration_of(system, CALIBRATED, name)
-        names = (first, *(one for one in calibrations_of(system) if one != first))
+        names = asked_in_order(system, first)
         providers = tuple((mode, provider_of(system, mode, first if mode == CALIBRATED else "")) for mode in chosen)
         return cls(providers, tuple(load_calibration(one, system) for one in names))
 

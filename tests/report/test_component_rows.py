@@ -35,6 +35,19 @@ def test_a_named_link_carries_messages_over_it():
     assert rows["MLP all reduce"].why == "8.19 kB over NVLink 4, 8 ranks"
 
 
+def test_quantising_is_added_to_a_product_and_is_none_of_its_memory():
+    """Prefill of 2,048 tokens in 8 bits over 8 H200: the QKV projection quantises more than it multiplies."""
+    estimate = bp.estimate("llama-3.1-8b", "h200_141g_sxm", tensor_parallel=8, prompt_tokens=2048, datatype="float8")
+    step = step_of(estimate, "prefill")
+    qkv = next(cost for one, cost in step.costs.priced if one.component == "qkv_projection")
+    assert qkv.terms["quantise"] > qkv.terms["compute"] > qkv.terms["l2"] > qkv.terms["memory"]
+    assert qkv.memory_seconds == qkv.terms["l2"]
+    assert qkv.floor_seconds == pytest.approx(qkv.terms["floor"] + qkv.terms["quantise"])
+    row = next(row for row in component_table(estimate, "prefill") if row.component == "QKV projection")
+    assert row.bound == "floor"
+    assert re.fullmatch(r"floor of \d\.\d\d µs and quantising activations 22\.\d µs", row.why)
+
+
 def test_a_calibrated_row_says_its_band_its_set_and_how_it_comes_about(estimate_of):
     estimate = estimate_of("calibrated")
     rows = component_table(estimate, "decode")

@@ -187,7 +187,7 @@ def test_the_verdict_and_the_footer_say_whose_figures_these_are_and_what_a_band_
     assert calibrated.estimate.verdict.basis
     assert calibrated.estimate.verdict.basis in html.unescape(calibrated.verdict.value)
     assert "90 % between" in calibrated.verdict.value
-    assert "nine of ten kernels kept out of the fit lie in their 90 % band" in calibrated.footer.value
+    assert "bands by the errors on kernels kept out of the fit" in calibrated.footer.value
 
 
 def test_the_line_of_decode_steps_has_its_band_behind_it(calibrated, analytical):

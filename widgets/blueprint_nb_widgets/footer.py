@@ -15,7 +15,7 @@ _SCOPES = {
 
 _MODES = {
     "peak-only": "everything at the peaks of the profile",
-    "calibrated": "nine of ten kernels kept out of the fit lie in their 90 % band",
+    "calibrated": "bands by the errors on kernels kept out of the fit",
 }
 
 

@@ -26,6 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...units import format_seconds
+from ...words import counted
 from .family import Bound, Family, KernelTime, Parameter
 from .gemm_kernels import CLASSES, GemmKernel, gemm_kernel
 from .machine import Machine
@@ -126,7 +127,7 @@ def _parameters(kernel: GemmKernel) -> tuple[Parameter, ...]:
         Parameter("bandwidth_fraction", 0.85, 0.5, 1.05, "of the memory's bandwidth, when saturated"),
         Parameter("saturation_fraction", 0.4, 0.1, 2.0, "CTAs over compute units that saturate the memory"),
         Parameter("l2_bandwidth_ratio", 2.5, 1.0, 12.0, "of the cache's bandwidth to the memory's"),
-        *((_REDUCTION,) if kernel.is_split else ()),
+        *((_REDUCTION,) if kernel.may_split else ()),
         *(QUANTISE_PARAMETERS if kernel.quantises else ()),
     )
 
@@ -147,7 +148,7 @@ class Gemm(Family):
         "compute": "compute",
         "memory": "memory",
         "l2": "memory",
-        "quantise": "memory",
+        "quantise": "floor",
     }
 
     def __init__(self, kernel: str = "") -> None:
@@ -177,7 +178,7 @@ class Gemm(Family):
         """The fastest configuration's."""
         found = prepared.all
         whole, split = _cubes(_terms(found, values), found)
-        return _with_quantise(_fastest(whole.min(axis=-1), split.min(axis=-1), values), prepared.quantise, values)
+        return _seconds(prepared, whole.min(axis=-1), split.min(axis=-1), values)
 
     def kernel_time(self, prepared: _Prepared, values: Mapping[str, float]) -> KernelTime:
         """Terms: floor, compute, memory, l2, of the fastest configuration, split and quantise where the kernel does;
@@ -189,18 +190,17 @@ class Gemm(Family):
         terms = _terms(found, values)
         whole, split = _cubes(terms, found)
         least_whole, least_split = (np.minimum.reduceat(cubes, those.first) for cubes in (whole, split))
-        is_split = np.cbrt(least_split) + _reduction(values) < np.cbrt(least_whole)
-        is_least = np.where(is_split[those.row], split == least_split[those.row], whole == least_whole[those.row])
+        split_wins = np.cbrt(least_split) + _reduction(values) < np.cbrt(least_whole)
+        is_least = np.where(split_wins[those.row], split == least_split[those.row], whole == least_whole[those.row])
         best = those.first_of(is_least)
         picked = {name: term[best] for name, term in zip(("compute", "memory", "l2"), terms, strict=True)}
         picked = {"floor": np.full(len(best), values["floor_seconds"]), **picked}
-        if self._kernel.is_split:
-            picked["split"] = np.where(is_split, _reduction(values), 0.0)
+        if self._kernel.may_split:
+            picked["split"] = np.where(split_wins, _reduction(values), 0.0)
         if prepared.quantise is not None:
             picked["quantise"] = prepared.quantise.seconds(values)
         counts = {"ctas": found.ctas[best], "waves": np.ceil(found.waves[best])}
-        seconds = _with_quantise(_fastest(least_whole, least_split, values), prepared.quantise, values)
-        return KernelTime(seconds, picked, counts)
+        return KernelTime(_seconds(prepared, least_whole, least_split, values), picked, counts)
 
     def explain(self, shape: Mapping[str, int], machine: Machine, values: Mapping[str, float]) -> str:
         """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"; after the memory, quantise 1.2 µs."""
@@ -214,7 +214,7 @@ class Gemm(Family):
         name = {"l2": "L2"}.get(bound, bound)
         quantised = f"quantise {format_seconds(terms['quantise'])}; " if "quantise" in terms else ""
         return (
-            f"{ctas:,} CTAs on {units} SMs: {waves:,} {'wave' if waves == 1 else 'waves'}, {full:.0%} full; "
+            f"{ctas:,} CTAs on {units} SMs: {counted(waves, 'wave')}, {full:.0%} full; "
             f"{name} {format_seconds(terms[bound])}; {quantised}floor {format_seconds(terms['floor'])}"
         ).replace("%", " %")
 
@@ -278,16 +278,12 @@ def _cubes(terms: tuple[Any, Any, Any], found: _Configurations) -> tuple[Any, An
     return whole, np.where(found.is_split & ~found.impossible, total, np.inf)
 
 
-def _fastest(whole: Any, split: Any, values: Mapping[str, float]) -> Any:
-    """Seconds of the least sums of cubes: only of those is the root drawn."""
-    body = np.minimum(np.cbrt(whole), np.cbrt(split) + _reduction(values))
-    return values["floor_seconds"] + body
+def _seconds(prepared: _Prepared, whole: Any, split: Any, values: Mapping[str, float]) -> Any:
+    """Of the least sums of cubes: only of those is the root drawn."""
+    seconds = values["floor_seconds"] + np.minimum(np.cbrt(whole), np.cbrt(split) + _reduction(values))
+    return seconds if prepared.quantise is None else seconds + prepared.quantise.seconds(values)
 
 
 def _reduction(values: Mapping[str, float]) -> float:
     """Seconds; a kernel that leaves k whole has none."""
     return values.get("reduction_seconds", 0.0)
-
-
-def _with_quantise(seconds: Any, activations: Quantise | None, values: Mapping[str, float]) -> Any:
-    return seconds if activations is None else seconds + activations.seconds(values)

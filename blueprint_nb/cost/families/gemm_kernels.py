@@ -46,8 +46,8 @@ class GemmKernel:
     """Of an element of the result; None where it is as long as the operands'."""
 
     @property
-    def is_split(self) -> bool:
-        """Whether k may be."""
+    def may_split(self) -> bool:
+        """Whether k may be split."""
         return self.splits != (1,)
 
     @cached_property

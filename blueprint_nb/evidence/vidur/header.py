@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Final
 
 from ...errors import ProfileError, shown
+from ...words import few
 from .cells import BLANKS
 from .columns import KINDS, RENAMED, FileKind
 from .refusals import refusal
@@ -101,9 +102,7 @@ def _listing(kind: FileKind) -> str:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    more = len(columns) - _MOST_SHOWN
-    text = ", ".join(map(shown, columns[:_MOST_SHOWN]))
-    return f"{text} and {more:,} more" if more > 0 else text
+    return few([*map(shown, columns)], _MOST_SHOWN)
 
 
 def _either(kinds: Sequence[FileKind]) -> str:
