@@ -10,7 +10,7 @@ import pytest
 from blueprint_nb.calibration.aiconfigurator_sets import DeviceTables, aiconfigurator_studies, device_tables
 from blueprint_nb.calibration.gpus import GPUS, names_by_year
 from blueprint_nb.calibration.observed import SYSTEMS
-from blueprint_nb.calibration.pooled_set import pooled_families
+from blueprint_nb.calibration.pooled_set import pooled_families, pooled_set
 from blueprint_nb.calibration.run import devices_of, studies_of
 from blueprint_nb.calibration.study import Study
 from blueprint_nb.calibration.vidur_sets import vidur_studies
@@ -24,7 +24,7 @@ HEADS = {"heads": 8, "kv_heads": 2, "head_size": 128}
 
 
 def rows(source: str, target: str, family: str, **columns: Any) -> pl.DataFrame:
-    """Rows of one family, numbered, each of a microsecond."""
+    """Rows of one family, numbered, each of a microsecond where no `seconds` are given."""
     count = max(len(column) for column in columns.values() if isinstance(column, list))
     filled = {name: column if isinstance(column, list) else [column] * count for name, column in columns.items()}
     constants = {
@@ -40,7 +40,7 @@ def rows(source: str, target: str, family: str, **columns: Any) -> pl.DataFrame:
     }
     left = {name: value for name, value in constants.items() if name not in filled}
     record = [f"{family}:{number}" for number in range(count)]
-    return observation_frame({**filled, "seconds": [1e-6] * count, "record": record}, **left)
+    return observation_frame({"seconds": [1e-6] * count, **filled, "record": record}, **left)
 
 
 def by_key(studies: list[Study]) -> dict[str, Study]:
@@ -124,24 +124,65 @@ def test_models_and_hidden_sizes_are_held_out_of_blocks():
     assert [(name, test["width"].to_list()) for name, _, test in by_size] == [("64", [96]), ("128", [160, 176])]
 
 
-def test_a_pool_takes_the_sixteen_bit_kernels_of_all_sources_together():
+def test_a_pool_takes_the_sixteen_bit_kernels_of_all_sources_together_and_eight_bit_ones_apart():
     shape = {"m": [1], "n": [64], "k": [2048]}
     vidur = vidur_studies(rows("vidur", "a100", "gemm", **shape))
-    others = aiconfigurator_studies(
-        DeviceTables(
-            "h100_sxm",
-            "vllm-1",
-            pl.concat(
-                [
-                    rows("aiconfigurator-core", "h100_sxm", "gemm", **shape, datatype=datatype)
-                    for datatype in ("bfloat16", "float8")
-                ]
-            ),
+    others = device(
+        *(
+            rows("aiconfigurator-core", "h100_sxm", "gemm", **shape, datatype=datatype)
+            for datatype in ("bfloat16", "float8")
         )
     )
-    (family,) = pooled_families([*vidur, *others])
-    assert family.name == "gemm"
-    assert [study.key for study in family.studies] == ["gemm", "gemm"]
+    halves, eighths = pooled_families([*vidur, *others.values()])
+    assert (halves.name, [study.key for study in halves.studies]) == ("gemm", ["gemm", "gemm"])
+    assert (eighths.name, [study.key for study in eighths.studies]) == ("gemm:float8", ["gemm:float8"])
+
+
+def test_a_pool_leaves_out_eight_bit_products_of_one_token_on_b200_alone():
+    shapes = {"m": [1, 2, 4], "n": [8192] * 3, "k": [16_384] * 3}
+    studies = [
+        study
+        for target in ("b200_sxm", "h100_sxm")
+        for datatype in ("bfloat16", "float8")
+        for study in device(
+            rows("aiconfigurator-core", target, "gemm", **shapes, datatype=datatype, seconds=[1e-3] * 3), target=target
+        ).values()
+    ]
+    found = {
+        (study.key, study.rows["target"][0]): study.rows["m"].to_list()
+        for family in pooled_families(studies)
+        for study in family.studies
+    }
+    assert found == {
+        ("gemm", "b200_sxm"): [1, 2, 4],
+        ("gemm", "h100_sxm"): [1, 2, 4],
+        ("gemm:float8", "b200_sxm"): [2, 4],
+        ("gemm:float8", "h100_sxm"): [1, 2, 4],
+    }
+
+
+def test_a_pool_fits_eight_bit_products_by_their_own_form_and_asks_each_gpu_left_out():
+    shapes = {"m": [2, 64, 2048], "n": [8192] * 3, "k": [16_384] * 3}
+    studies = [
+        study
+        for target in ("b200_sxm", "h100_sxm")
+        for study in device(
+            rows("aiconfigurator-core", target, "gemm", **shapes, datatype="float8", seconds=[1e-4, 1e-4, 1e-3]),
+            target=target,
+        ).values()
+    ]
+    families = pooled_families(studies)
+    told: list[str] = []
+    found = pooled_set(families, told.append)
+    (fit,) = found.families.values()
+    assert (list(found.families), fit.kernel, fit.datatypes) == (["gemm:float8"], "quantised", ("float8",))
+    # Priced by the figures of the system at hand.
+    assert (found.machine, fit.machine) == (None, None)
+    assert {split: figures.rows for split, figures in fit.held_out.items()} == {
+        "leave-one-GPU-out": 6,
+        "earlier generations to a later one": 3,
+    }
+    assert len(told) == sum(family.steps for family in families)
 
 
 def test_every_system_that_was_measured_is_of_a_gpu_and_later_ones_follow_earlier_ones():
