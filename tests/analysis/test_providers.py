@@ -299,3 +299,11 @@ def test_a_message_counts_in_bytes_whatever_they_stand_for() -> None:
     assert whose["mlp_all_reduce"] == ("calibrated:vllm-0.24", "in range")
     assert whose["mlp_up"] == ("calibrated:vllm-0.24", "in range")
     assert whose["input_norm"] == ("calibrated:pooled", "outside range: float8")
+
+
+def test_the_pool_has_parameters_of_eight_bit_products_too() -> None:
+    what_if = bp.load_system("h100_80g_sxm").with_overrides({"memory.bandwidth_gb_per_s": 4000})
+    priced = bp.estimate("llama-3.1-8b", what_if, datatype="float8", **SHORT)
+    assert component(priced, "mlp_up")["match"] == "in range"
+    assert component(priced, "input_norm")["match"] == "outside range: float8"
+    assert load_calibration("pooled", what_if).families["gemm:float8"].kernel == "quantised"

@@ -17,7 +17,7 @@ from blueprint_nb.evidence.vidur import VidurProfileImporter
 
 FOLDER = profiles_folder() / "calibration"
 FILES = sorted(FOLDER.rglob("*.json"))
-LARGEST_BYTES = 80_000
+LARGEST_BYTES = 90_000
 
 
 def read(path: Path) -> CalibrationSet:
@@ -92,7 +92,9 @@ def test_bands_of_measured_devices_hold_nine_of_ten_kernels_they_were_not_made_o
 
 def test_the_pool_s_bands_hold_fewer_kernels_of_a_gpu_left_out_where_few_gpus_were_measured():
     found = {key: fit.coverage_percent for key, fit in read(FOLDER / "pooled.json").families.items()}
-    assert all(85 <= (found[key] or 0.0) <= 95 for key in ("gemm", "attention_decode", "attention_prefill"))
+    assert all(
+        85 <= (found[key] or 0.0) <= 95 for key in ("gemm", "gemm:float8", "attention_decode", "attention_prefill")
+    )
     assert all(66 <= (found[key] or 0.0) <= 79 for key in ("add", "rms_norm", "rope", "gated_activation", "embedding"))
 
 
