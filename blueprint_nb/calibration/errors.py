@@ -11,6 +11,7 @@ import numpy as np
 from ..cost.calibration import ErrorFigures
 from ..cost.expected_error import doublings_outside
 from ..cost.families import Family
+from ..cost.octaves import octave_of
 from .sample import Sample, balanced_weights
 
 _TIMER_SECONDS: Final = 1e-6
@@ -27,7 +28,8 @@ class Judged:
     measured_seconds: Any
     estimated_seconds: Any
     group: Any
-    octave: Any
+    size: Any
+    """That grows with the work: ints ≥ 1."""
     part: Any = 0
     """Rows of one number were held out together; or one number for all."""
     doublings: Any = 0.0
@@ -43,26 +45,31 @@ class Judged:
         fitted_to: Mapping[str, tuple[int, int]] | None = None,
     ) -> Self:
         """What `values` say of all samples; `fitted_to` are the ranges of what they come from, None for these."""
-        octave = np.concatenate([one.octave for one in samples])
+        size = np.concatenate([one.shape[family.size] for one in samples])
         return cls(
             measured_seconds=np.concatenate([one.seconds for one in samples]),
             estimated_seconds=np.concatenate([estimates(family, one, values) for one in samples]),
             group=np.concatenate([one.group for one in samples]),
-            octave=octave,
-            part=np.full(octave.shape, part),
+            size=size,
+            part=np.full(size.shape, part),
             doublings=np.concatenate([_doublings(one, fitted_to) for one in samples]),
         )
 
     @classmethod
     def joined(cls, parts: Sequence[Judged]) -> Self:
         """The rows of all parts."""
-        names = ("measured_seconds", "estimated_seconds", "group", "octave")
+        names = ("measured_seconds", "estimated_seconds", "group", "size")
         columns = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
         spread = {
-            name: np.concatenate([np.broadcast_to(getattr(one, name), np.shape(one.octave)) for one in parts])
+            name: np.concatenate([np.broadcast_to(getattr(one, name), np.shape(one.size)) for one in parts])
             for name in ("part", "doublings")
         }
         return cls(**columns, **spread)
+
+    @property
+    def octave(self) -> Any:
+        """int64: `octave_of` the size."""
+        return octave_of(self.size)
 
     @property
     def relative(self) -> Any:

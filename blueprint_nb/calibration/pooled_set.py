@@ -165,19 +165,18 @@ def _without_outlier(study: Study) -> Study:
 def _one_gpu_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
     """Of the one GPU that was measured, in one box, which says little of another.
 
-    Its band is twice as wide as on ranks or rows that it did not see, to both sides alike; what it holds of another GPU
-    nobody knows.
+    Its band is twice as wide as on ranks or rows that it did not see; what it holds of another GPU nobody knows.
     """
     study = next(one for one in family.studies if not _is_across(one))
     (fit,) = family_fits(study, None, progress).values()
-    return fit.model_copy(update={"link": None, "residuals": _to_both_sides(fit.residuals), "coverage_percent": None})
+    return fit.model_copy(update={"link": None, "residuals": _of_unseen(fit.residuals), "coverage_percent": None})
 
 
-def _to_both_sides(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:
+def _of_unseen(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:
     widened = []
     for one in residuals:
-        reach = _UNSEEN * max(max(-near.low, near.high) for near in residuals if abs(near.octave - one.octave) <= 2)
-        widened.append(one.model_copy(update={"low": round(-reach, 5), "high": round(reach, 5)}))
+        reach = _UNSEEN * max(near.reach for near in residuals if abs(near.octave - one.octave) <= 2)
+        widened.append(one.model_copy(update={"reach": round(reach, 5)}))
     return tuple(widened)
 
 

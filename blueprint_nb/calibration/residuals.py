@@ -1,17 +1,18 @@
-"""What held-out rows say of the next estimate: quantiles of ln(measured / estimate), and how errors go together.
+"""What held-out rows say of the next estimate: how far |ln(measured / estimate)| reaches, and how errors go together.
 
-A band is [min(low, 0), max(high, 0)] of an octave's 5 % and 95 % quantiles. Rows that were held out together (a model,
-a fold, a GPU) err alike, so that a band of some parts covers less of another than its name says. It is therefore tried
-on each part with the residuals of the others alone; each octave is then widened by what, with its neighbours up to two
-octaves away, makes such bands hold 90 % of the rows, each part of every device counting the same (conformalised
-quantile regression, Romano et al. 2019, with groups left out in the place of rows). Fewer than 60 rows of an octave are
-joined by those of its neighbours.
+An octave's reach is what nine of ten rows lie within, to either side: rows that were held out together (a model, a
+fold, a GPU) err alike, and to which side one part errs says nothing of the next. A reach of some parts still covers
+less of another than its name says. It is therefore tried on each part with the residuals of the others alone; each
+octave is then widened by what, with its neighbours up to two octaves away, makes such bands hold 90 % of the rows, each
+part of every device counting the same (conformalised quantile regression, Romano et al. 2019, with groups left out in
+the place of rows). Fewer than 60 rows of an octave are joined by those of its neighbours.
 
 A device with few models, so few widths, is not its own best witness. Where others were held out in the same way, their
-residuals together count as much in the quantiles as its own.
+residuals together count as much as its own, each device's brought half of the way (in logarithms) to the size that its
+own have.
 
-Rows that lie outside what was fitted to without them err more. Those further out than all do on the mean are brought to
-that distance, by the rule that bands are widened by; nearer ones stay as they are.
+Rows that lie outside what was fitted to without them err more: all are brought to what they would be within it, by the
+rule that bands are widened by.
 """
 
 from __future__ import annotations
@@ -23,31 +24,32 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from ..cost.calibration import OctaveResiduals
-from ..cost.expected_error import widening
+from ..cost.expected_error import Spread, widening
+from ..cost.octaves import octave_of
 from .errors import Judged, percent
 from .sample import balanced_weights
 
 if TYPE_CHECKING:
     import polars as pl
 
-_QUANTILES: Final = (0.05, 0.5, 0.95)
 _COVERED: Final = 0.9
+_TIE: Final = 1e-9
+"""Weights that add up to a share, but for rounding, reach it."""
 _ENOUGH_ROWS: Final = 60
-_REACH: Final = 2
+_NEAR: Final = 2
 """Octaves to either side that may stand in for one."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Band:
-    """Quantiles of ln(measured / estimate), and by how much the outer two were widened."""
+class _Reach:
+    """Of |ln(measured / estimate)| of rows whose sizes are about 2^`place`, and by how much it was widened."""
 
-    low: float
-    middle: float
-    high: float
+    place: float
+    reach: float
     widened: float = 0.0
 
 
-_Octaves = Mapping[int, _Band]
+_Octaves = Mapping[int, _Reach]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +57,13 @@ class HeldOutResiduals:
     """Residuals by octave, widened, and how often they hold what they did not see."""
 
     octaves: tuple[OctaveResiduals, ...] = ()
-    tried_doublings: float = 0.0
-    """Between the rows and what was fitted to without them, on the mean."""
     coverage_percent: float | None = None
     """Of the device's rows of one part, by what the other parts say; None where there is one part."""
 
     @property
     def fields(self) -> dict[str, Any]:
         """As a `FamilyFit` has them."""
-        return {
-            "residuals": self.octaves,
-            "tried_doublings": self.tried_doublings,
-            "coverage_percent": self.coverage_percent,
-        }
+        return {"residuals": self.octaves, "coverage_percent": self.coverage_percent}
 
 
 def held_out_residuals(
@@ -79,23 +75,23 @@ def held_out_residuals(
     same numbers.
     """
     every = _Rows.of((judged, *others))
-    tried = _mean_doublings(every)
     found = []
-    for octave, band in _widened(every.at(tried), np.unique(judged.octave)).items():
+    for octave, band in _widened(every, np.unique(judged.octave)).items():
         rows = judged.octave == octave
+        own = every.take(every.device == 0).take(rows)
         found.append(
             OctaveResiduals(
                 octave=octave,
                 rows=int(rows.sum()),
-                low=round(band.low, 5),
-                middle=round(band.middle, 5),
-                high=round(band.high, 5),
+                size=round(2.0**band.place, 1),
+                middle=round(_quantile(judged.residual[rows], 0.5, _alike(own)), 5),
+                reach=round(band.reach, 5),
                 widened=round(band.widened, 5),
                 mape_percent=percent(judged.relative[rows].mean()),
                 in_sample_mape_percent=None if in_sample is None else _octave_mape(in_sample, octave),
             )
         )
-    return HeldOutResiduals(tuple(found), round(tried, 5), _coverage_percent(every))
+    return HeldOutResiduals(tuple(found), _coverage_percent(every))
 
 
 def correlation(frame: pl.DataFrame) -> float:
@@ -125,12 +121,12 @@ def correlation(frame: pl.DataFrame) -> float:
 class _Rows:
     """Arrays of shape (rows,)."""
 
-    residual: Any
-    octave: Any
+    off: Any
+    """|ln(measured / estimate)|, as it would be within the range that was fitted to."""
+    size: Any
     part: Any
     device: Any
     """0 for the one that bands are of."""
-    doublings: Any
 
     @classmethod
     def of(cls, devices: Sequence[Judged]) -> Self:
@@ -139,40 +135,39 @@ class _Rows:
             return np.concatenate(list(parts))
 
         return cls(
-            residual=joined(lambda _, judged: judged.residual),
-            octave=joined(lambda _, judged: judged.octave),
-            part=joined(lambda _, judged: judged.part),
+            off=joined(lambda _, one: np.log1p(np.expm1(np.abs(one.residual)) / widening(one.doublings))),
+            size=joined(lambda _, one: one.size),
+            part=joined(lambda _, one: one.part),
             device=joined(lambda number, _: number),
-            doublings=joined(lambda _, judged: judged.doublings),
         )
+
+    @property
+    def octave(self) -> Any:
+        return octave_of(self.size)
 
     def take(self, chosen: Any) -> Self:
         return replace(self, **{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
 
-    def at(self, doublings: float) -> Self:
-        """With residuals as they would be no further outside than that."""
-        narrowed = np.log1p(np.expm1(np.abs(self.residual)) / widening(self.doublings, doublings))
-        return replace(self, residual=np.copysign(narrowed, self.residual))
+    @property
+    def of_one_size(self) -> Self:
+        """With the residuals of other devices half of the way to the size that the device's own have."""
+        own, off = self._mean_off(0), self.off.copy()
+        for device in np.unique(self.device[self.device > 0]):
+            mean = self._mean_off(device)
+            if own and mean:
+                off[self.device == device] *= np.sqrt(own / mean)
+        return replace(self, off=off)
 
-
-def _mean_doublings(rows: _Rows) -> float:
-    return float(_own_half(rows) @ rows.doublings)
+    def _mean_off(self, device: int) -> float:
+        rows = self.take(self.device == device)
+        return float(_alike(rows) @ rows.off) if len(rows.off) else 0.0
 
 
 def _coverage_percent(rows: _Rows) -> float | None:
     """Of the device's rows of each part, by the bands that all other parts would have made."""
-
-    def outside(out: _Rows, others: _Rows) -> Any:
-        tried = _mean_doublings(others)
-        return _beyond(out.at(tried), _widened(others.at(tried), np.unique(others.octave)))
-
-    beyond, own = _of_each_part(rows, outside), rows.device == 0
+    beyond = _of_each_part(rows, lambda out, others: _beyond(out, _widened(others, np.unique(others.octave))))
+    own = rows.device == 0
     return None if beyond is None else percent(_alike(rows.take(own))[beyond[own] <= 0.0].sum())
-
-
-def _beyond_others(rows: _Rows) -> Any:
-    """How far each row lies outside the plain band of the other parts; None where there is one part."""
-    return _of_each_part(rows, lambda out, others: _beyond(out, _bands(others, np.unique(others.octave))))
 
 
 def _of_each_part(rows: _Rows, asked: Callable[[_Rows, _Rows], Any]) -> Any:
@@ -180,54 +175,50 @@ def _of_each_part(rows: _Rows, asked: Callable[[_Rows, _Rows], Any]) -> Any:
     parts = np.unique(rows.part)
     if len(parts) < 2:
         return None
-    found = np.empty(rows.residual.shape)
+    found = np.empty(rows.off.shape)
     for one in parts:
         is_out = rows.part == one
         found[is_out] = asked(rows.take(is_out), rows.take(~is_out))
     return found
 
 
-def _beyond(rows: _Rows, bands: _Octaves) -> Any:
-    """How far each row lies outside the band of the nearest octave that has one; below 0 within it."""
-    known = np.array(sorted(bands))
-    nearest = np.abs(rows.octave[:, None] - known).argmin(axis=-1)
-    low = np.array([min(bands[one].low, 0.0) for one in known.tolist()])
-    high = np.array([max(bands[one].high, 0.0) for one in known.tolist()])
-    return np.maximum(low[nearest] - rows.residual, rows.residual - high[nearest])
+def _beyond(rows: _Rows, octaves: _Octaves) -> Any:
+    """How far each row lies outside its band; below 0 within it."""
+    places, reaches = np.array([(one.place, one.reach) for one in octaves.values()]).T
+    return rows.off - Spread(places, reaches).reach_at(rows.size)
 
 
 def _widened(rows: _Rows, octaves: Any) -> _Octaves:
-    """By octave, widened so that such bands of some parts hold the others."""
-    bands, beyond = _bands(rows, octaves), _beyond_others(rows)
+    """By octave, ascending, widened so that such bands of some parts hold the others."""
+    rows = rows.of_one_size
+    plain = _plain(rows, octaves)
+    beyond = _of_each_part(rows, lambda out, others: _beyond(out, _plain(others, np.unique(others.octave))))
     if beyond is None:
-        return bands
+        return plain
     found = {}
-    for octave, band in bands.items():
-        near = _within(rows.octave, octave, _REACH)
+    for octave, one in plain.items():
+        near = _within(rows.octave, octave, _NEAR)
         by = max(_quantile(beyond[near], _COVERED, _alike(rows.take(near))), 0.0)
-        found[octave] = _Band(min(band.low, 0.0) - by, band.middle, max(band.high, 0.0) + by, by) if by else band
+        found[octave] = _Reach(one.place, one.reach + by, by)
     return found
 
 
-def _bands(rows: _Rows, octaves: Any) -> _Octaves:
-    found = {}
+def _plain(rows: _Rows, octaves: Any) -> _Octaves:
+    found, at = {}, rows.octave
     for one in octaves.tolist():
-        near = next(near for reach in range(_REACH + 1) if _is_enough(near := _within(rows.octave, one, reach), reach))
-        kept = rows.take(near)
-        found[one] = _Band(*(_quantile(kept.residual, at, _own_half(kept)) for at in _QUANTILES))
+        around = [_within(at, one, far) for far in range(_NEAR + 1)]
+        kept = rows.take(next((near for near in around if near.sum() >= _ENOUGH_ROWS), around[-1]))
+        place = float(np.log2(rows.size[at == one]).mean())
+        found[one] = _Reach(place, _quantile(kept.off, _COVERED, _own_half(kept)))
     return found
 
 
 def _quantile(values: Any, at: float, weights: Any) -> float:
-    return float(np.quantile(values, at, weights=weights, method="inverted_cdf"))
+    return float(np.quantile(values, at - _TIE, weights=weights, method="inverted_cdf"))
 
 
-def _within(octave: Any, centre: int, reach: int) -> Any:
-    return np.abs(octave - centre) <= reach
-
-
-def _is_enough(rows: Any, reach: int) -> bool:
-    return bool(rows.sum() >= _ENOUGH_ROWS or reach >= _REACH)
+def _within(octave: Any, centre: int, far: int) -> Any:
+    return np.abs(octave - centre) <= far
 
 
 def _alike(rows: _Rows) -> Any:

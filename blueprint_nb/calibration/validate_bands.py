@@ -88,7 +88,7 @@ def _with_band(own: pl.DataFrame, alike: pl.DataFrame, further: pl.DataFrame) ->
     )
     found = held_out_residuals(known, others=others)
     size, seconds, doublings = (own[name].to_numpy() for name in ("size", CALIBRATED, "doublings"))
-    band = Spread.of(found.octaves, found.tried_doublings).band(size, seconds, doublings, borrowed=False)
+    band = Spread.of(found.octaves).band(size, seconds, doublings, borrowed=False)
     return own.with_columns(
         pl.Series("low_seconds", band.low_seconds),
         pl.Series("high_seconds", band.high_seconds),

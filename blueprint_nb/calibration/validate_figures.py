@@ -76,7 +76,7 @@ def judged(rows: pl.DataFrame, predictor: str, part: Any = 0) -> Judged:
         rows["measured_seconds"].to_numpy(),
         rows[predictor].to_numpy(),
         group.astype(np.int64),
-        rows["octave"].to_numpy(),
+        rows["size"].to_numpy(),
         part,
         rows["doublings"].to_numpy(),
     )

@@ -139,7 +139,7 @@ class CalibratedProvider(CostProvider):
     @cached_property
     def _spreads(self) -> dict[str, Spread | None]:
         """Of all families, by their keys."""
-        return {key: spread_of(fit.residuals, fit.tried_doublings) for key, fit in self.calibration.families.items()}
+        return {key: spread_of(fit.residuals) for key, fit in self.calibration.families.items()}
 
     def _cost(self, fitted: _Fitted, machine: Machine, datatype: str) -> ComponentCost:
         """As priced before, where everything that decides it is the same."""

@@ -32,20 +32,20 @@ class ErrorFigures(Record):
 
 
 class OctaveResiduals(Record):
-    """ln(measured / estimate) of held-out rows whose size is of one octave, widened by `widened`."""
+    """ln(measured / estimate) of held-out rows whose size is of one octave."""
 
     octave: Index
     """⌊log₂⌋ of the size."""
     rows: Count
-    low: Number
-    """The 5 % quantile, with weights by part (see `calibration.residuals`), less `widened`."""
+    size: Annotated[Number, Field(ge=1)]
+    """Geometric mean of the rows' sizes."""
     middle: Number
-    """The middle one."""
-    high: Number
-    """The 95 % quantile, plus `widened`."""
+    """The median, with weights by part (see `calibration.residuals`): where it leans to."""
+    reach: Annotated[Number, Field(ge=0)]
+    """What nine of ten lie within, to either side, as they would be within the range that was observed; plus
+    `widened`."""
     widened: Annotated[Number, Field(ge=0)] = 0.0
-    """By which low and high lie further out than those quantiles, so that bands of some models or folds hold 90 % of
-    another."""
+    """By how much further the reach goes so that bands of some models or folds hold 90 % of another."""
     mape_percent: Number | None = None
     """Mean of |estimate / measured − 1| over these rows."""
     in_sample_mape_percent: Number | None = None
@@ -72,8 +72,6 @@ class FamilyFit(Record):
     """Split to the errors on what it kept out of the fit."""
     residuals: tuple[OctaveResiduals, ...] = ()
     """Of held-out rows."""
-    tried_doublings: Annotated[Number, Field(ge=0)] = 0.0
-    """Between those rows and what was fitted to without them, on the mean (see `expected_error.doublings_outside`)."""
     correlation: Annotated[Number, Field(ge=0, le=1)] = 1.0
     """Of the errors of different components of this family in one step, held out; 1 where nobody fitted it."""
     coverage_percent: Annotated[Number, Field(ge=0, le=100)] | None = None
@@ -122,7 +120,6 @@ _DECIDE: Final = (
     "ranges",
     "datatypes",
     "residuals",
-    "tried_doublings",
     "correlation",
     "machine",
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..errors import InvalidInputError
-from .calibration import CalibrationSet, FamilyFit
+from .calibration import CalibrationSet, FamilyFit, OctaveResiduals
 from .families import Family, Link, form_of
 
 _ROUNDING: Final = 1e-5
@@ -47,8 +47,18 @@ def _check_bounds(field: str, fit: FamilyFit, form: Family) -> None:
         if lowest > highest:
             rule = "must be the smallest and the largest"
             raise InvalidInputError(f"{field}.ranges.{name}", got=f"{lowest:,} and {highest:,}", rule=rule)
-    for residual in fit.residuals:
-        if not residual.low <= residual.high or residual.octave > _LARGEST_OCTAVE or residual.high > _LARGEST_RESIDUAL:
-            rule = f"must have low ≤ high ≤ {_LARGEST_RESIDUAL} and an octave up to {_LARGEST_OCTAVE}"
-            got = f"octave {residual.octave}, {residual.low} to {residual.high}"
-            raise InvalidInputError(f"{field}.residuals", got=got, rule=rule)
+    _check_residuals(f"{field}.residuals", fit.residuals)
+
+
+def _check_residuals(field: str, residuals: Sequence[OctaveResiduals]) -> None:
+    for one in residuals:
+        if one.octave > _LARGEST_OCTAVE or not 1 << one.octave <= one.size <= 2 << one.octave:
+            rule = f"must have an octave up to {_LARGEST_OCTAVE} and a size within it"
+            raise InvalidInputError(field, got=f"octave {one.octave}, size {one.size:.6g}", rule=rule)
+        if one.reach > _LARGEST_RESIDUAL:
+            rule = f"must reach no further than {_LARGEST_RESIDUAL}"
+            raise InvalidInputError(field, got=f"octave {one.octave}, {one.reach}", rule=rule)
+    octaves = [one.octave for one in residuals]
+    if len(set(octaves)) < len(octaves):
+        got = ", ".join(map(str, sorted(octaves)))
+        raise InvalidInputError(field, got=f"octaves {got}", rule="must have each octave once")

@@ -22,14 +22,13 @@ from blueprint_nb.calibration.splits import (
 )
 from blueprint_nb.cost.families import Gemm
 from blueprint_nb.cost.families.row_wise import ROW_WISE
-from blueprint_nb.cost.octaves import octave_of
 from blueprint_nb.errors import UnknownNameError
 from blueprint_nb.evidence.vidur import VidurProfileImporter
 
 
 def judged(measured: list[float], estimated: list[float], rows: list[int]) -> Judged:
     group = np.zeros(len(rows), dtype=np.int64)
-    return Judged(np.array(measured), np.array(estimated), group, octave_of(rows))
+    return Judged(np.array(measured), np.array(estimated), group, np.array(rows))
 
 
 def test_errors_by_hand():
@@ -43,22 +42,27 @@ def test_errors_by_hand():
 
 
 def test_residuals_are_kept_by_octave():
-    """Octave 0 is measured as estimated; octave 7 at one, two and four times as long."""
-    measured = [1.0] * 60 + [1.0, 2.0, 4.0] * 20
-    first, second = held_out_residuals(judged(measured, [1.0] * 120, [1] * 60 + [128] * 60)).octaves
-    assert (first.octave, first.rows, first.low, first.middle, first.high) == (0, 60, 0.0, 0.0, 0.0)
-    assert (second.octave, second.rows) == (7, 60)
-    assert (second.low, second.high) == (0.0, pytest.approx(np.log(4), abs=1e-5))
-    assert second.middle == pytest.approx(np.log(2), abs=1e-5)
+    """Octave 0 is measured as estimated; octave 7 at half, once and four times as long."""
+    measured = [1.0] * 60 + [0.5, 1.0, 4.0] * 20
+    first, second = held_out_residuals(judged(measured, [1.0] * 120, [1] * 60 + [128, 192] * 30)).octaves
+    assert (first.octave, first.rows, first.size, first.middle, first.reach) == (0, 60, 1.0, 0.0, 0.0)
+    assert (second.octave, second.rows, second.size) == (7, 60, pytest.approx(128 * 1.5**0.5, abs=0.1))
+    assert (second.middle, second.reach) == (0.0, pytest.approx(np.log(4), abs=1e-5))
+
+
+def test_a_reach_is_to_both_sides_alike_as_the_next_part_may_err_to_the_other():
+    """One in ten is a third as long, the others half: nine of ten lie within a factor of two, whatever its sign."""
+    (octave,) = held_out_residuals(judged([1 / 3] * 6 + [0.5] * 54, [1.0] * 60, [1] * 60)).octaves
+    assert (octave.middle, octave.reach) == pytest.approx((-np.log(2), np.log(2)), abs=1e-5)
 
 
 def test_few_rows_of_an_octave_are_joined_by_their_neighbours():
     first, second, third = held_out_residuals(
         judged([1.0] + [2.0] * 60 + [8.0] * 60, [1.0] * 121, [1] + [2] * 60 + [64] * 60)
     ).octaves
-    assert (first.rows, first.high) == (1, pytest.approx(np.log(2), abs=1e-5))
-    assert second.high == first.high
-    assert third.high == pytest.approx(np.log(8), abs=1e-5)
+    assert (first.rows, first.reach) == (1, pytest.approx(np.log(2), abs=1e-5))
+    assert second.reach == first.reach
+    assert third.reach == pytest.approx(np.log(8), abs=1e-5)
 
 
 def test_an_octave_has_its_error_held_out_and_in_sample():
@@ -74,7 +78,7 @@ def noisy(parts: int, bias: float, seed: int = 5) -> Judged:
     part = np.repeat(np.arange(parts), 400)
     residual = bias * generator.standard_normal(parts)[part] + 0.1 * generator.standard_normal(len(part))
     ones = np.ones(len(part))
-    return Judged(np.exp(residual), ones, np.zeros(len(part)), np.zeros(len(part), dtype=np.int64), part)
+    return Judged(np.exp(residual), ones, np.zeros(len(part)), ones, part)
 
 
 def test_bands_hold_nine_rows_of_ten_that_they_were_not_made_of():
@@ -83,8 +87,7 @@ def test_bands_hold_nine_rows_of_ten_that_they_were_not_made_of():
         known = noisy(12, bias)
         found = held_out_residuals(known)
         (octave,) = found.octaves
-        others = noisy(200, bias, seed=6).residual
-        held = ((others >= min(octave.low, 0.0)) & (others <= max(octave.high, 0.0))).mean()
+        held = (np.abs(noisy(200, bias, seed=6).residual) <= octave.reach).mean()
         assert 0.85 <= held <= 0.96
         assert found.coverage_percent is not None
         assert 80 <= found.coverage_percent <= 98
@@ -98,20 +101,29 @@ def test_one_part_tells_no_coverage():
 
 
 def at(residual: list[float], part: list[int], doublings: list[float] | float = 0.0) -> Judged:
-    """Rows of one octave."""
-    ones, octave = np.ones(len(residual)), np.zeros(len(residual), dtype=np.int64)
-    return Judged(np.exp(residual), ones, octave, octave, np.array(part), np.broadcast_to(doublings, ones.shape))
+    """Rows of one size."""
+    ones = np.ones(len(residual))
+    return Judged(np.exp(residual), ones, ones, ones, np.array(part), np.broadcast_to(doublings, ones.shape))
 
 
 def test_other_devices_count_as_much_as_the_device_itself_whatever_they_have() -> None:
-    """Own rows are all 0; of ten times as many others a tenth is 0.3: 5 % of all weight, just outside the quantile."""
-    own = at([0.0] * 100, [0] * 100)
-    others = at([0.3] * 100 + [0.0] * 900, [0] * 1000)
-    (octave,) = held_out_residuals(own, others=[others]).octaves
-    assert (octave.rows, octave.high) == (100, 0.0)
-    more = at([0.3] * 101 + [0.0] * 899, [0] * 1000)
-    (octave,) = held_out_residuals(own, others=[more]).octaves
-    assert octave.high == pytest.approx(0.3)
+    """Of ten times as many others 81 % are 0.1 as all own are, and 19 % further off: 9.5 % of all weight, which is too
+    little to reach; one in five is enough."""
+    own = at([0.1] * 100, [0] * 100)
+    for further, reach in ((190, 0.1), (210, 0.2)):
+        others = at([0.1] * (1000 - further) + [0.4] * further, [0] * 1000)
+        (octave,) = held_out_residuals(own, others=[others]).octaves
+        mean = 0.1 + 0.3 * further / 1000
+        expected = 0.1 if reach == 0.1 else 0.4 * math.sqrt(0.1 / mean)
+        assert (octave.rows, octave.reach) == (100, pytest.approx(expected, abs=1e-5))
+
+
+def test_residuals_of_other_devices_are_brought_half_of_the_way_to_the_own_ones() -> None:
+    """Four times as far off, so counted as twice."""
+    (octave,) = held_out_residuals(at([0.1] * 60, [0] * 60), others=[at([0.4] * 60, [0] * 60)]).octaves
+    assert octave.reach == pytest.approx(0.2)
+    (octave,) = held_out_residuals(at([0.1] * 60, [0] * 60), others=[at([0.0] * 60, [0] * 60)]).octaves
+    assert octave.reach == pytest.approx(0.1)
 
 
 def test_a_part_is_left_out_of_every_device_at_once() -> None:
@@ -122,12 +134,10 @@ def test_a_part_is_left_out_of_every_device_at_once() -> None:
     assert found.octaves[0].widened == pytest.approx(0.3)
 
 
-def test_rows_are_brought_to_the_distance_that_all_lie_at_on_the_mean() -> None:
-    """Half lie two doublings outside, half none: the one doubling beyond the mean made 0.2 half as much again."""
-    near, far = math.log1p(0.2), math.log1p(0.3)
-    found = held_out_residuals(at([near] * 60 + [far] * 60, [0] * 120, [0.0] * 60 + [2.0] * 60))
-    assert found.tried_doublings == 1.0
-    assert (found.octaves[0].middle, found.octaves[0].high) == pytest.approx((near, near), abs=1e-5)
+def test_rows_outside_are_brought_to_what_they_would_be_within() -> None:
+    """Three doublings outside doubled 0.2: the band's own rule, the other way round."""
+    found = held_out_residuals(at([math.log1p(0.4)] * 60, [0] * 60, 3.0))
+    assert found.octaves[0].reach == pytest.approx(math.log1p(0.2), abs=1e-5)
 
 
 def steps_of(shared: float, components: int = 4) -> pl.DataFrame:

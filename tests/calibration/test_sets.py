@@ -74,7 +74,7 @@ def test_every_family_says_what_it_is_worth_on_what_it_did_not_see(path: Path):
         assert fit.held_out, key
         octaves = [one.octave for one in fit.residuals]
         assert octaves == sorted(set(octaves)), key
-        assert all(one.low <= one.middle <= one.high for one in fit.residuals), key
+        assert all(one.widened <= one.reach for one in fit.residuals), key
         is_of_one_gpu = not found.systems and (key == "point_to_point" or key.endswith("@PCIe"))
         assert (fit.coverage_percent is None) == is_of_one_gpu, key
 

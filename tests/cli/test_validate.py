@@ -46,7 +46,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> CalibrationSet:
         observations_digest="",
         in_sample=ErrorFigures(**figures),
         held_out={"a model": ErrorFigures(**{**figures, "mape_percent": 11})},
-        residuals=(OctaveResiduals(octave=3, rows=10, low=-0.105360516, middle=0.0, high=0.095310180),),
+        residuals=(OctaveResiduals(octave=3, rows=10, size=8, middle=0.0, reach=0.095310180),),
         coverage_percent=87.5,
     )
     one = CalibrationSet(

@@ -39,8 +39,11 @@ KERNELS = {"attention_decode": "flash_attention_2_kvcache", "attention_prefill":
 COLLECTIVES = ("all_reduce", "all_gather", "point_to_point")
 
 
-def residuals(low: float = -0.1, high: float = 0.2, first: int = 0, last: int = 20) -> tuple[OctaveResiduals, ...]:
-    return tuple(OctaveResiduals(octave=one, rows=9, low=low, middle=0.0, high=high) for one in range(first, last + 1))
+def residuals(reach: float = 0.2, first: int = 0, last: int = 20) -> tuple[OctaveResiduals, ...]:
+    """The same reach at the start of each octave."""
+    return tuple(
+        OctaveResiduals(octave=one, rows=9, size=2**one, middle=0.0, reach=reach) for one in range(first, last + 1)
+    )
 
 
 def fit_of(name: str, **changes: Any) -> FamilyFit:

@@ -53,7 +53,7 @@ def test_what_the_parameters_and_residuals_are_decides_the_revision() -> None:
         set_of(families={"rope": one}).revision
         for one in (
             fit_of("rope"),
-            fit_of("rope", residuals=residuals(-0.5)),
+            fit_of("rope", residuals=residuals(0.5)),
             fit_of("rope", ranges={"rows": (1, 2), "width": (1, 2)}),
             fit_of("rope", values={**fit_of("rope").values, "floor_seconds": 2e-6}),
             fit_of("rope", machine=machine()),
@@ -93,7 +93,7 @@ def test_a_set_that_has_seen_the_kv_save_alone_prices_it() -> None:
 
 def test_the_band_of_decode_reaches_to_kv_that_comes_from_the_memory() -> None:
     """The estimate is what a profiler saw that repeats its call: 2 MB of KV are in its cache, gigabytes are not."""
-    fit = fit_of("attention_decode", residuals=residuals(-0.01, 0.01))
+    fit = fit_of("attention_decode", residuals=residuals(0.01))
     calibration = set_of(families={**set_of().families, "attention_decode": fit})
     core = of(priced(grid([1, 100_000], [128]), CalibratedProvider(calibration)), "attention_core")
     assert core.band is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blueprint_nb.cost import CalibrationSet
+from blueprint_nb.cost.calibration import OctaveResiduals
 from blueprint_nb.cost.set_check import check_set
 from blueprint_nb.errors import InvalidInputError
 
@@ -41,7 +42,22 @@ def test_a_range_of_another_dimension_or_the_wrong_way_round_is_refused() -> Non
         check_set(with_family("rope", ranges={"rows": (2, 1), "width": (1, 2)}))
 
 
-def test_residuals_that_can_not_be_a_band_are_refused() -> None:
-    for broken in (residuals(0.3, 0.1), residuals(-1.0, 800.0), residuals(first=100, last=100)):
-        with pytest.raises(InvalidInputError, match=r"^families\.rope\.residuals must have low ≤ high ≤ 20"):
-            check_set(with_family("rope", residuals=broken))
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        (residuals(800.0, last=0), "must reach no further than 20.0. Got octave 0, 800.0."),
+        (
+            residuals(first=61, last=61),
+            "must have an octave up to 60 and a size within it. Got octave 61, size 2.30584e+18.",
+        ),
+        (
+            (residuals()[3].model_copy(update={"size": 17.0}),),
+            "must have an octave up to 60 and a size within it. Got octave 3, size 17.",
+        ),
+        ((*residuals(last=1), *residuals(last=0)), "must have each octave once. Got octaves 0, 0, 1."),
+    ],
+)
+def test_residuals_that_can_not_be_a_band_are_refused(broken: tuple[OctaveResiduals, ...], rule: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_set(with_family("rope", residuals=broken))
+    assert str(caught.value) == f"families.rope.residuals {rule}"
