@@ -71,7 +71,7 @@ def _database(evidence: object) -> PerformanceDatabase | None:
 
     if isinstance(evidence, PerformanceDatabase):
         return evidence
-    if isinstance(evidence, (str, os.PathLike)):
+    if isinstance(evidence, (str, os.PathLike)) and os.fspath(evidence):
         return PerformanceDatabase(evidence)
     if isinstance(evidence, pl.DataFrame):
         return None

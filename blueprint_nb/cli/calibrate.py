@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import OutputError
+from .options import FilledText
 from .outputs import make_folder, require_folder_named, require_plain_name, require_writable
 from .progress import fitting
 from .speech import Command
@@ -49,8 +50,10 @@ class Place:
 
 
 @click.command(cls=Command, context_settings={"show_default": True})
-@click.option("--vidur", metavar="FOLDER", help="Profiles of Vidur: its data/profiling, or a checkout.")
-@click.option("--revision", default="unstated", metavar="TEXT", help="Of Vidur, to be recorded.")
+@click.option(
+    "--vidur", type=FilledText(), metavar="FOLDER", help="Profiles of Vidur: its data/profiling, or a checkout."
+)
+@click.option("--revision", default="unstated", type=FilledText(), metavar="TEXT", help="Of Vidur, to be recorded.")
 @click.option("--aiconfigurator", is_flag=True, help="The tables of the installed package aiconfigurator-core.")
 @click.option("--stack", default="vllm", metavar="NAME", help="Serving stack whose tables are taken: vllm or sglang.")
 @click.option("--target", multiple=True, metavar="NAME", help="Only this device, as its source names it. Repeatable.")

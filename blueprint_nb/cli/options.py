@@ -26,6 +26,19 @@ class WholeNumber(click.ParamType[int]):
         return _integer(str(value), _option(param), "Write it without separators or decimals, such as 4096.")
 
 
+class FilledText(click.ParamType[str]):
+    """Text that says something."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """`value` as it is. Raises `InvalidInputError` with the option where it is empty."""
+        if not str(value).strip():
+            next_step = "Leave the option out, or give it a value."
+            raise InvalidInputError(_option(param), got=shown(value), rule="must not be empty", next_step=next_step)
+        return str(value)
+
+
 class NumberList(click.ParamType[list[int]]):
     """Integers and ranges, separated by commas: 1,2,4 or 1024:8192:1024 (start:stop:step, stop included)."""
 

@@ -36,6 +36,8 @@ OPTIONS = {
     "attention_backend": "--backend",
     "block_size": "--block-size",
     "source_revision": "--source-revision",
+    "stack": "--stack",
+    "target": "--target",
 }
 """The engine's field to the option that sets it."""
 

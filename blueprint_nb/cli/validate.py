@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..text import printable, printable_json
+from .options import FilledText
 from .outputs import require_writable
 from .progress import fitting
 from .speech import Command
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, context_settings={"show_default": True})
-@click.option("--vidur", metavar="FOLDER", help="Profiles of Vidur: its data/profiling, or a checkout.")
+@click.option(
+    "--vidur", type=FilledText(), metavar="FOLDER", help="Profiles of Vidur: its data/profiling, or a checkout."
+)
 @click.option(
     "--target",
     multiple=True,

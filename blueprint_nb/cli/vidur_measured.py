@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import click
 
 from ..errors import InvalidInputError, shown
-from .options import Function, WholeNumber, with_options
+from .options import FilledText, Function, WholeNumber, with_options
 
 if TYPE_CHECKING:
     from ..analysis import VidurProfileBaseline
@@ -79,7 +79,13 @@ def measured_options(function: Function) -> Function:
             show_default=str(BLOCK_SIZE),
             help="Rows of --attention to look at: tokens in a block of the KV cache.",
         ),
-        click.option("--source-revision", metavar="TEXT", show_default=UNSTATED, help="Where the files come from."),
+        click.option(
+            "--source-revision",
+            type=FilledText(),
+            metavar="TEXT",
+            show_default=UNSTATED,
+            help="Where the files come from.",
+        ),
     )
 
 

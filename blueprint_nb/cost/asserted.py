@@ -167,10 +167,11 @@ class AssertedProvider(CostProvider):
 
 
 def _path(asserted: object) -> Path:
-    if not isinstance(asserted, (str, os.PathLike)) or not isinstance(os.fspath(asserted), str):
+    path = os.fspath(asserted) if isinstance(asserted, (str, os.PathLike)) else ""
+    if not path or not isinstance(path, str):
         rule = "must be the path of a CSV file, or component to seconds such as {'attention_core': 45e-6}"
         raise InvalidInputError("asserted", got=shown(asserted), rule=rule)
-    return Path(asserted)
+    return Path(path)
 
 
 def _checked(asserted: Mapping[str, float]) -> dict[str, float]:

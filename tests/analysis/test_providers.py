@@ -173,6 +173,10 @@ def test_two_software_versions_of_one_shape_are_an_error_until_one_is_left_out()
             {"evidence": 7},
             "evidence must be a PerformanceDatabase, the path of one, or a polars DataFrame of observations. Got 7.",
         ),
+        (
+            {"evidence": ""},
+            "evidence must be a PerformanceDatabase, the path of one, or a polars DataFrame of observations. Got ''.",
+        ),
         ({"evidence": pl.DataFrame({"a": [1]})}, "observations, column a is no column of the table. Leave it out."),
         ({"host_overhead": 1}, "host_overhead must be true or false. Got 1."),
     ],

@@ -160,6 +160,30 @@ SENTENCES = [
     ),
     ("vidur --html -", "--html must name a file (got '-'); name one such as vidur.html."),
     ("vidur --compute no.csv", "no.csv can't be read: no such file or directory; check the path."),
+    (
+        "calibrate --vidur ",
+        "--vidur must not be empty (got ''); leave the option out, or give it a value.",
+    ),
+    (
+        "calibrate --vidur no --revision ",
+        "--revision must not be empty (got ''); leave the option out, or give it a value.",
+    ),
+    (
+        "calibrate --aiconfigurator --stack trtllm",
+        "--stack must be sglang or vllm (got 'trtllm'); did you mean vllm?",
+    ),
+    (
+        "calibrate --aiconfigurator --target a100",
+        "--target must be a100_sxm, b200_sxm, h100_sxm, h200_sxm or l40s (got 'a100'); did you mean a100_sxm?",
+    ),
+    (
+        "validate --vidur ",
+        "--vidur must not be empty (got ''); leave the option out, or give it a value.",
+    ),
+    (
+        "vidur --source-revision ",
+        "--source-revision must not be empty (got ''); leave the option out, or give it a value.",
+    ),
     ("vidur --model phi", "--model must be one of 16 known names (got 'phi'); did you mean phi-2 or phi-2-dense-mha?"),
 ]
 

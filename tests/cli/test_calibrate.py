@@ -74,7 +74,7 @@ def test_the_same_observations_give_the_same_file(run: Run, profiles: Path, tmp_
 def test_one_device_can_be_fitted_alone(run: Run, profiles: Path, tmp_path: Path) -> None:
     ran = run("calibrate", "--vidur", profiles, "--target", "a40", "--output", tmp_path / "sets")
     assert ran.status == 2
-    assert ran.messages == "Error: target must be a100 (got 'a40'); did you mean a100?\n"
+    assert ran.messages == "Error: --target must be a100 (got 'a40'); did you mean a100?\n"
 
 
 def test_measurements_have_to_be_named(run: Run) -> None:

@@ -179,6 +179,10 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
             7,
             "asserted must be the path of a CSV file, or component to seconds such as {'attention_core': 45e-6}. Got 7.",
         ),
+        (
+            "",
+            "asserted must be the path of a CSV file, or component to seconds such as {'attention_core': 45e-6}. Got ''.",
+        ),
     ],
 )
 def test_components_are_known_and_seconds_are_numbers(asserted: Any, message: str) -> None:
