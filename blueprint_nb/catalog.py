@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ._schema import Record
 from .cost.calibration import CalibrationSet
-from .cost.set_check import check_set
+from .cost.set_check import check_name, check_set
 from .errors import BlueprintError, InvalidInputError, ProfileError, os_reason, shown, unknown_name
 from .system import SystemProfile
 from .workload import TransformerModelSpec
@@ -102,6 +102,7 @@ def load_calibration(name: str, system: SystemProfile) -> CalibrationSet:
 def _read_calibration(path: Path) -> CalibrationSet:
     found = read_record(path, CalibrationSet)
     try:
+        check_name(found, path.name)
         check_set(found)
     except BlueprintError as error:
         raise error.under(f"{path.parent.name}/{path.name}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, shown
 from .calibration import CalibrationSet, FamilyFit, OctaveResiduals
 from .families import Family, Link, form_of
 
@@ -28,6 +28,14 @@ def check_set(calibration: CalibrationSet) -> None:
         _check_names(f"{field}.values", fit.values, [one.name for one in form.parameters])
         _check_names(f"{field}.ranges", fit.ranges, form.dimensions)
         _check_bounds(field, fit, form)
+
+
+def check_name(calibration: CalibrationSet, file_name: str) -> None:
+    """Raises `InvalidInputError` unless the set goes by the name of its file, by which profiles ask for it."""
+    if file_name != f"{calibration.name}.json":
+        rule = f"must be {file_name.removesuffix('.json')}, as the file is called"
+        next_step = "Rename or restore the file."
+        raise InvalidInputError("name", got=shown(calibration.name), rule=rule, next_step=next_step)
 
 
 def _check_names(field: str, found: Iterable[str], known: Iterable[str]) -> None:

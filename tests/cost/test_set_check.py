@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
+
 import pytest
 
+from blueprint_nb import catalog
 from blueprint_nb.cost import CalibrationSet
 from blueprint_nb.cost.calibration import OctaveResiduals
 from blueprint_nb.cost.set_check import check_set
@@ -61,3 +66,18 @@ def test_residuals_that_can_not_be_a_band_are_refused(broken: tuple[OctaveResidu
     with pytest.raises(InvalidInputError) as caught:
         check_set(with_family("rope", residuals=broken))
     assert str(caught.value) == f"families.rope.residuals {rule}"
+
+
+def test_a_file_that_another_set_was_copied_over_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a40 = catalog.load_system("a40_48g")
+    shutil.copytree(catalog.profiles_folder() / "calibration", tmp_path / "calibration")
+    path = tmp_path / "calibration" / "a40_48g" / "vidur.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "name": "mine"}), "utf-8")
+    monkeypatch.setattr(catalog, "profiles_folder", lambda: tmp_path)
+    with pytest.raises(InvalidInputError) as caught:
+        catalog.load_calibration("vidur", a40)
+    assert str(caught.value) == (
+        "a40_48g/vidur.json.name must be vidur, as the file is called. Got 'mine'. Rename or restore the file."
+    )
