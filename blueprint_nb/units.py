@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 GIB = 2**30
+MIB = 2**20
 GIGA = 10**9
 MEGA = 10**6
 TERA = 10**12

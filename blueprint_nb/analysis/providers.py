@@ -7,12 +7,12 @@ calibration prices it by its figures. Before any mode stands what a user stacks:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
-from ..catalog import POOLED, load_calibration
+from ..catalog import POOLED, load_calibration, load_system, system_names
 from ..cost import (
     AnalyticalProvider,
     AssertedProvider,
@@ -27,6 +27,8 @@ from ..cost import (
 from ..cost.families.machine import Machine, machine_of, missing_figures
 from ..errors import InvalidInputError, UnsupportedError, shown, unknown_name
 from ..system import SystemProfile
+from ..units import MIB
+from .fitted_machine import fitted_machine
 from .inputs import RequestInputs, Stacked
 
 _EXAMPLES: Final = {"compute_units": 132, "l2_cache_mib": 50}
@@ -138,14 +140,26 @@ def _refuse_missing_figures(system: SystemProfile) -> None:
     """
     missing = missing_figures(system)
     if missing and not system.calibrations:
-        example = " and ".join(f"{name} = {_EXAMPLES[name]}" for name in missing)
+        place, device, figures = _example_for(system)
+        example = " and ".join(f"{name} = {figures[name]:g}" for name in missing)
         modes = " or ".join(f"mode={mode!r}" for mode in modes_of(system))
         raise UnsupportedError(
             system.name,
             got=f"a profile without {' and '.join(missing)}",
             rule=f"must give {' and '.join(missing)} to be priced in the mode calibrated",
-            next_step=f"Add to the profile figures such as {example} (of an H100), or use {modes}.",
+            next_step=f"Add to the {place} figures such as {example} (of {device}), or use {modes}.",
         )
+
+
+def _example_for(system: SystemProfile) -> tuple[str, str, Mapping[str, float]]:
+    """Where figures that lack are written, whose may be an example, and these: of what a what-if changes, if known."""
+    original = system.name.partition("+")[0]
+    if original != system.name and original in system_names():
+        machine = fitted_machine(load_system(original))
+        if machine is not None:
+            figures = {"compute_units": machine.compute_units, "l2_cache_mib": machine.l2_bytes / MIB}
+            return "overrides", f"the device of {original}", figures
+    return "profile", "an H100", _EXAMPLES
 
 
 def _refuse_changed_figures(system: SystemProfile, machine: Machine) -> None:

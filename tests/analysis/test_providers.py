@@ -294,6 +294,33 @@ def test_one_figure_that_lacks_is_named_alone() -> None:
     assert estimate(bare).inputs.mode == "system-evidence"
 
 
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("a100_80g", "compute_units = 108 and l2_cache_mib = 40"),
+        ("h100_80g_nvl8", "compute_units = 132 and l2_cache_mib = 50"),
+    ],
+)
+def test_the_example_for_a_what_if_of_a_preset_is_of_its_own_device(name: str, figures: str) -> None:
+    what_if = bp.load_system(name).with_overrides({"memory.bandwidth_gb_per_s": 3000})
+    with pytest.raises(UnsupportedError) as caught:
+        estimate(what_if, mode="calibrated")
+    assert str(caught.value).endswith(
+        f"Add to the overrides figures such as {figures} (of the device of {name}), or use mode='peak-only' or "
+        "mode='system-evidence'."
+    )
+
+
+def test_a_preset_says_in_which_datatype_it_can_not_be_calibrated() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        estimate("h100_80g_nvl8", mode="calibrated", datatype="float8")
+    assert str(caught.value) == (
+        "h100_80g_nvl8 must give compute_units and l2_cache_mib to be priced by its own figures in the mode calibrated. "
+        "Got float8 and a profile without compute_units and l2_cache_mib. Use another mode or datatype; it has peaks of "
+        "float16, float8."
+    )
+
+
 def test_a_message_counts_in_bytes_whatever_they_stand_for() -> None:
     """Collectives were measured in 16 bits; of 8 bits the system's own links price them all the same, and GEMMs of 8
     bits have parameters of their own, while norms are left to the pool, which says that it saw no float8.

@@ -9,9 +9,8 @@ from pydantic import Field
 from ..._schema import Count, Number, Record
 from ...errors import UnsupportedError
 from ...system import SystemProfile
+from ...units import MIB
 from ...workload import element_bytes
-
-_MIB = 2**20
 
 
 class Machine(Record):
@@ -35,19 +34,19 @@ def missing_figures(system: SystemProfile) -> tuple[str, ...]:
 
 
 def machine_of(system: SystemProfile, datatype: str) -> Machine:
-    """A system's figures. Raises `UnsupportedError`, naming the one it lacks."""
+    """A system's figures. Raises `UnsupportedError`, naming those that it lacks and the datatype."""
     system.require_datatype(datatype)
-    for field in missing_figures(system):
+    if missing := " and ".join(missing_figures(system)):
         raise UnsupportedError(
-            f"{system.name}.{field}",
-            got="nothing",
-            rule="is needed by the mode calibrated",
-            next_step="Give the figure, or use another mode.",
+            system.name,
+            got=f"{datatype} and a profile without {missing}",
+            rule=f"must give {missing} to be priced by its own figures in the mode calibrated",
+            next_step=f"Use another mode or datatype; it has peaks of {', '.join(system.matrix.datatypes)}.",
         )
     return Machine(
         compute_units=system.compute_units or 0,
         matrix_flops=system.matrix.peak_flops(datatype),
         bytes_per_second=system.memory.bytes_per_second,
-        l2_bytes=(system.l2_cache_mib or 0) * _MIB,
+        l2_bytes=(system.l2_cache_mib or 0) * MIB,
         element_bytes=element_bytes(datatype),
     )
