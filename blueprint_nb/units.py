@@ -18,15 +18,22 @@ MICRO = 1e-6
 INT64_LIMIT = 2**63
 """Exact quantities stay below this, so that plans (Python ints) and sweeps (NumPy int64) can't differ."""
 
+_SMALLEST_WRITTEN_OUT = 1e-4
+_LARGEST_WRITTEN_OUT = 1e9
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _DECIMAL_UNITS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def three_digits(value: float) -> str:
-    """`value` to three significant digits, thousands separated: 0.0348, 3.48, 34.8, 348, 3,480."""
+    """`value` to three significant digits, thousands separated: 0.0348, 3.48, 34.8, 348, 3,480; 3.48e10 and 3.48e-5
+    where nobody would count the zeros.
+    """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
+    if not _SMALLEST_WRITTEN_OUT <= abs(value) < _LARGEST_WRITTEN_OUT:
+        digits, _, exponent = f"{value:.2e}".partition("e")
+        return f"{digits}e{int(exponent)}"
     decimals = max(0, 2 - math.floor(math.log10(abs(value))))
     if abs(round(value, decimals)) >= 10 ** (3 - decimals) and decimals > 0:
         decimals -= 1

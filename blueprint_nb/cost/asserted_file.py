@@ -142,7 +142,8 @@ def _seconds(place: str, text: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not is_time(number) or "_" in text:
+    # Left alone, float takes 1_0 and the digits of every script.
+    if not is_time(number) or "_" in text or not text.isascii():
         raise InvalidInputError(place, got=shown(text), rule=SECONDS_RULE)
     return number + 0.0
 

@@ -117,7 +117,7 @@ def test_what_the_file_says_is_its_revision_not_its_name(tmp_path: Path) -> None
                 HEADER + f"gemm,2,192,64,{got}\n",
                 f"timings.csv, line 2, column seconds {SECONDS} Got '{got}'.",
             )
-            for got in ("", "nan", "inf", "-1e-6", "45us", "1_0", "1e-16", "1.1e9")
+            for got in ("", "nan", "inf", "-1e-6", "45us", "1_0", "1e-16", "1.1e9", "٣", "１e-5")
         ),
         (
             HEADER + "gemm,2,192,64,3e-5\ngemm,2,192,64,4e-5\n",

@@ -25,6 +25,7 @@ from blueprint_nb.units import (
     [
         (0, "0"), (0.0348, "0.0348"), (3.48, "3.48"), (34.8, "34.8"), (348, "348"), (3480, "3,480"),
         (9.999, "10.0"), (99.99, "100"), (999.9, "1,000"), (0.9996, "1.00"), (1, "1.00"), (-3.456, "-3.46"),
+        (1e-4, "0.000100"), (9.99e8, "999,000,000"), (9.6e10, "9.60e10"), (-1e9, "-1.00e9"), (3.456e-7, "3.46e-7"),
         (math.inf, "inf"), (math.nan, "nan"),
     ],
 )  # fmt: skip
@@ -32,14 +33,15 @@ def test_three_digits_are_kept(value: float, text: str) -> None:
     assert three_digits(value) == text
 
 
-@given(st.floats(1e-6, 1e6))
+@given(st.floats(1e-12, 1e12))
 def test_what_is_read_is_within_half_a_percent(value: float) -> None:
     assert float(three_digits(value).replace(",", "")) == pytest.approx(value, rel=0.005)
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(3480, "3,480 s"), (1, "1.00 s"), (0.9996, "1.00 s"), (0.00348, "3.48 ms"), (34.8e-6, "34.8 µs"), (5e-9, "5.00 ns"), (0, "0 ns")],
+    [(3480, "3,480 s"), (1, "1.00 s"), (0.9996, "1.00 s"), (0.00348, "3.48 ms"), (34.8e-6, "34.8 µs"), (5e-9, "5.00 ns"), (0, "0 ns"),
+     (1e9, "1.00e9 s"), (1e-15, "1.00e-6 ns")],
 )  # fmt: skip
 def test_seconds_have_a_unit_that_fits(seconds: float, text: str) -> None:
     assert format_seconds(seconds) == text
