@@ -216,7 +216,7 @@ def _hover_layers(rows: Table, encodings: dict[str, Any], colour: str, width: in
         alt.Tooltip("context_tokens:Q", title="visible context (tokens)", format=",d"),
         alt.Tooltip("step:N", title="decode step"),
         *([alt.Tooltip("band:N", title=BAND_NAME)] if "band" in rows[0] else []),
-        alt.Tooltip("rate:N", title="whole batch"),
+        alt.Tooltip("rate:N", title="whole batch, without the prefill"),
     ]
     base = alt.Chart(data(rows))
     opacity = alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0))

@@ -11,6 +11,7 @@ from ..analysis.falls import falls_of
 from ..analysis.providers import pricing_in_words
 from ..analysis.rates import rate_text
 from ..analysis.snapshot import digests
+from ..catalog import POOLED
 from ..cost import Band
 from ..units import format_count, format_percent, format_seconds
 from ..version import __version__
@@ -57,12 +58,12 @@ def headline_tiles(estimate: Estimate) -> list[Tile]:
         _time_tile("Mean decode step", estimate.mean_decode_step_seconds, estimate.mean_decode_step_band),
         _time_tile("Whole request", estimate.model_execution_seconds, whole),
         Tile(
-            "Tokens/s a replica",
+            "Tokens/s a replica, with the prefill",
             rate_text(estimate.tokens_per_second),
             rate_band_text(whole, request.batch_size * tokens),
         ),
         Tile(
-            "Tokens/s a sequence",
+            "Tokens/s a sequence, with the prefill",
             rate_text(estimate.tokens_per_second_per_sequence),
             rate_band_text(whole, tokens),
         ),
@@ -161,6 +162,8 @@ def limits(estimate: Estimate, is_compared: bool) -> list[str]:
         )
     if inputs.system.kind == "custom":
         found.append("The system is a what-if or the user's own: see its sources.")
+        if inputs.calibration == POOLED and not inputs.system.calibrations:
+            found.append("No parameters were fitted to this system: those of other devices, pooled, price it.")
     return found
 
 

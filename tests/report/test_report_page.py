@@ -9,11 +9,13 @@ from urllib.parse import unquote
 
 import pytest
 
+import blueprint_nb as bp
 from blueprint_nb.analysis.bands import band_text
 from blueprint_nb.analysis.step import step_of
 from blueprint_nb.catalog import load_calibration
 from blueprint_nb.report import render_report
 from blueprint_nb.report.component_table import component_table
+from blueprint_nb.report.facts import limits
 from blueprint_nb.report.saved_inputs import ELEMENT_ID
 from blueprint_nb.units import format_percent, format_seconds, three_digits
 
@@ -54,8 +56,8 @@ def test_headline_figures_are_the_estimates(page_of, estimate_of):
         "Prefill": format_seconds(estimate.prefill_seconds),
         "Mean decode step": format_seconds(estimate.mean_decode_step_seconds),
         "Whole request": format_seconds(estimate.model_execution_seconds),
-        "Tokens/s a replica": three_digits(estimate.tokens_per_second),
-        "Tokens/s a sequence": three_digits(estimate.tokens_per_second_per_sequence),
+        "Tokens/s a replica, with the prefill": three_digits(estimate.tokens_per_second),
+        "Tokens/s a sequence, with the prefill": three_digits(estimate.tokens_per_second_per_sequence),
         "Devices": "2",
     }
 
@@ -133,6 +135,23 @@ def test_calibrated_limits_say_what_a_band_leaves_out(page_of, estimate_of):
     mode = dict(row for row in page_of("calibrated").rows("Inputs") if len(row) == 2)["Cost mode"]
     first, *others = (*estimate_of("calibrated").inputs.system.calibrations, "pooled")
     assert mode == f"calibrated by {first}, else {', '.join(others)}"
+
+
+def test_limits_say_that_other_devices_parameters_price_a_what_if(estimate_of):
+    said = "No parameters were fitted to this system: those of other devices, pooled, price it."
+    what_if = bp.load_system("h100_80g_sxm").with_overrides({"memory.bandwidth_gb_per_s": 4000})
+    assert said in limits(bp.estimate("llama-3.1-8b", what_if, generated_tokens=1), is_compared=False)
+    assert said not in limits(bp.estimate("llama-3.1-8b", what_if, generated_tokens=1, mode="peak-only"), False)
+    assert said not in limits(estimate_of("calibrated"), is_compared=False)
+
+
+def test_rates_say_whether_the_prefill_is_counted(page_of, estimate_of):
+    page, estimate = page_of("calibrated"), estimate_of("calibrated")
+    head, first, *_ = page.rows("Decode steps")
+    step_rate = first[head.index("Tokens/s, whole batch, without the prefill")]
+    assert step_rate == three_digits(8 / estimate.decode_seconds[0])
+    assert float(step_rate.replace(",", "")) > estimate.tokens_per_second
+    assert any("one replica each. Tokens/s are with the prefill." in item.text for item in page.all("p"))
 
 
 def test_an_analytical_page_has_no_calibration(page_of):
@@ -321,7 +340,7 @@ def test_words_of_the_explanations_are_told_below_them(page_of):
 def test_a_report_on_what_takes_no_time_has_dashes_for_rates_and_shares(page_of):
     page = page_of("no_time")
     tiles = dict(zip([e.text for e in page.all("dt")], [e.text for e in page.all("dd")], strict=False))
-    assert (tiles["Tokens/s a replica"], tiles["Tokens/s a sequence"]) == ("–", "–")
+    assert (tiles["Tokens/s a replica, with the prefill"], tiles["Tokens/s a sequence, with the prefill"]) == ("–", "–")
     assert {row[2] for row in page.rows("Last decode step")[1:]} == {"0–0 ns"}
     assert {row[3] for row in page.rows("Last decode step")[1:]} == {"–"}
     assert {row[4] for row in page.rows("Decode steps")[1:]} == {"–"}
