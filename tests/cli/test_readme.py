@@ -45,6 +45,16 @@ def test_its_commands_run(run: Run, command: str, tmp_path: Path, monkeypatch: p
     assert ran.output
 
 
+def test_its_report_is_of_contexts_over_which_a_decode_step_grows(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = next(command for command in COMMANDS if shlex.split(command)[1] == "report")
+    said = re.search(r"decode ([\d.]+) → ([\d.]+) ms/step", run(*shlex.split(command)[1:]).output)
+    assert said is not None
+    assert float(said[2]) > 1.05 * float(said[1])
+
+
 def test_it_shows_every_command() -> None:
     assert {shlex.split(command)[1] for command in COMMANDS} == {"report", "sweep", "validate", "vidur", "show", "lab"}
 
