@@ -56,7 +56,12 @@ class Place:
 @click.option("--revision", default="unstated", type=FilledText(), metavar="TEXT", help="Of Vidur, to be recorded.")
 @click.option("--aiconfigurator", is_flag=True, help="The tables of the installed package aiconfigurator-core.")
 @click.option("--stack", default="vllm", metavar="NAME", help="Serving stack whose tables are taken: vllm or sglang.")
-@click.option("--target", multiple=True, metavar="NAME", help="Only this device, as its source names it. Repeatable.")
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="NAME",
+    help="Only this device, as its source names it; its bands then hear of no other. Repeatable.",
+)
 @click.option("--pooled", is_flag=True, help="One set for any device, of all that is given, and none for each.")
 @click.option("--name", metavar="TEXT", help="Of the sets.  [default: vidur, the stack's name and version, or pooled]")
 @click.option("--output", default="calibration", metavar="FOLDER", help="Gets SYSTEM/NAME.json, or pooled.json.")

@@ -29,11 +29,16 @@ _BANDS: Final = (
 
 def validation_text(validation: Validation) -> str:
     """Tables of at most 100 columns."""
-    parts = [wrapped(_LEGEND)]
+    parts = [wrapped(f"{_LEGEND} {_tokens(validation)}")]
     for split in validation.splits:
         parts += [_errors(validation, split), _families(validation, split)]
     parts += [_octaves(validation, validation.splits[0]), _coverage(validation)]
     return "\n\n".join(parts)
+
+
+def _tokens(validation: Validation) -> str:
+    sizes = validation.rows["size"].to_list()
+    return f"Rows are of {format_count(min(sizes))} to {format_count(max(sizes))} tokens; of more they say nothing."
 
 
 def _errors(validation: Validation, split: str) -> str:

@@ -77,6 +77,11 @@ def test_one_device_can_be_fitted_alone(run: Run, profiles: Path, tmp_path: Path
     assert ran.messages == "Error: --target must be a100 (got 'a40'); did you mean a100?\n"
 
 
+def test_the_help_says_what_a_device_alone_leaves_out_of_its_bands(run: Run) -> None:
+    said = " ".join(run("calibrate", "--help").output.split())
+    assert "Only this device, as its source names it; its bands then hear of no other." in said
+
+
 def test_measurements_have_to_be_named(run: Run) -> None:
     ran = run("calibrate")
     assert ran.status == 2

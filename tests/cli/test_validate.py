@@ -116,6 +116,7 @@ def test_with_measurements_every_predictor_is_asked_about_what_it_never_saw(run:
     assert ran.status == 0
     lines = ran.output.splitlines()
     assert "leave-one-model-out, shared shapes purged: error in %" in lines
+    assert "Rows are of 1 to 4,096 tokens; of more they say nothing." in " ".join(ran.output.split())
     assert any(line.startswith("a100  calibrated ") for line in lines)
     for name in ("peak roofline", "constant efficiency", "step curves", "90 % bands of calibrated"):
         assert any(name in line for line in lines)
