@@ -29,6 +29,7 @@ _CAUSES: Final = {
         "a step of the cost mode's efficiency curve, not a behaviour of the machine",
     ),
     "calibrated": ("fitted forms", "a fault of the fitted forms, not a behaviour of the machine"),
+    "peak-only": ("model", "a fault of the model, not a behaviour of the machine"),
 }
 """Method to its label and why time falls by it; what stands before another is the cause where both had a part."""
 
@@ -45,6 +46,11 @@ class Fall:
     label: str
     """In two words."""
     why: str
+
+
+def cause_in(mode: str) -> str:
+    """Why time falls in a mode with nothing stacked before it."""
+    return _CAUSES[mode][1]
 
 
 def falls_of(estimate: Estimate, indices: Any) -> list[Fall]:

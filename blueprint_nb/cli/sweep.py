@@ -15,13 +15,6 @@ from .speech import Command
 if TYPE_CHECKING:
     import polars as pl
 
-_FAULTS = {
-    "peak-only": "model",
-    "system-evidence": "step curves of system-evidence",
-    "calibrated": "fitted forms",
-}
-"""Mode to what makes time fall in it though there is more to do."""
-
 Writer = Callable[["pl.DataFrame", IO[bytes]], Any]
 WRITERS: dict[str, Writer] = {
     ".csv": lambda frame, file: frame.write_csv(file),
@@ -145,7 +138,7 @@ def _warn(frame: pl.DataFrame, usable_bytes: int) -> None:
 
 
 def _note_falls(frame: pl.DataFrame, mode: str) -> None:
-    from ..analysis.falls import falling_points
+    from ..analysis.falls import cause_in, falling_points
 
     falling = falling_points(frame)
     if falling.height:
@@ -153,7 +146,6 @@ def _note_falls(frame: pl.DataFrame, mode: str) -> None:
         click.echo(
             f"Note: time falls at {falling.height:,} {'point' if falling.height == 1 else 'points'} though batch or "
             f"context grows, first at TP {first['tensor_parallel']}, PP {first['pipeline_parallel']}, batch "
-            f"{first['batch_size']:,}, context {first['context_tokens']:,}: a fault of the {_FAULTS[mode]}, not of the "
-            "machine.",
+            f"{first['batch_size']:,}, context {first['context_tokens']:,}: {cause_in(mode)}.",
             err=True,
         )

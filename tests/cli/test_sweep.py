@@ -167,7 +167,7 @@ def test_time_that_falls_as_context_grows_is_told_of(run: Run) -> None:
     assert ran.status == 0
     assert ran.messages == (
         "Note: time falls at 1 point though batch or context grows, first at TP 1, PP 1, batch 8, context 302: "
-        "a fault of the step curves of system-evidence, not of the machine.\n"
+        "a step of the cost mode's efficiency curve, not a behaviour of the machine.\n"
     )
 
 
