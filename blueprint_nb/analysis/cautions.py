@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .inputs import RequestInputs
-from .unasked import unasked_by, unasked_in_words
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 def cautions(estimate: Estimate) -> list[str]:
     """Sentences about an estimate, empty where there is nothing to say."""
-    return [*_far_stages(estimate.inputs), *_unasked(estimate)]
+    return _far_stages(estimate.inputs)
 
 
 def _far_stages(inputs: RequestInputs) -> list[str]:
@@ -27,14 +26,4 @@ def _far_stages(inputs: RequestInputs) -> list[str]:
         f"The {devices:,} devices of a replica are more than the {tier.max_ranks:,} that network tier {index} "
         f"({tier.name}) reaches, yet it carries every hop between stages: where stages stand apart, bind "
         f"pipeline_parallel_network to another tier."
-    ]
-
-
-def _unasked(estimate: Estimate) -> list[str]:
-    words = unasked_in_words(unasked_by(estimate))
-    if not words:
-        return []
-    return [
-        f"{words[:1].upper()}{words[1:]}. No step of this request has such a component, shape and datatype, so no "
-        "figure changes by it."
     ]
