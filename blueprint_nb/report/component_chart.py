@@ -20,7 +20,7 @@ from ..units import format_count, format_seconds, time_unit
 from .component_bars import QUANTITIES, bar_rows, drawn_terms
 from .component_names import component_name
 from .step_rows import NO_DECODE
-from .theme import INK, TERM_COLOURS, data, finished, layered, message_chart
+from .theme import INK, NO_TIME, TERM_COLOURS, data, finished, layered, message_chart
 from .title_lines import title_lines
 
 _ROW_HEIGHT: Final = 24
@@ -33,8 +33,6 @@ _NARROW: Final = 300
 _NAME_WIDTH: Final = 150
 _TICK_SPACE: Final = 50
 _SLIDER_STEPS: Final = 10
-_NO_TIME: Final = 1e-9
-"""Length of an axis (seconds) for a step that was asserted to take no time."""
 
 
 def component_chart(estimate: Estimate, *, phase: str, width: int = 640) -> alt.Chart | alt.LayerChart:
@@ -79,7 +77,7 @@ def _reading(estimate: Estimate) -> list[str]:
 
 
 def _layers(estimate: Estimate, steps: list[Step], width: int, only: str | None = None) -> alt.LayerChart:
-    longest = max(cost.seconds * a.executions for step in steps for a, cost in step.costs.priced) or _NO_TIME
+    longest = max(cost.seconds * a.executions for step in steps for a, cost in step.costs.priced) or NO_TIME
     scale, unit = time_unit(longest)
     has_room = width >= _NARROW
     rows = [row for number, step in enumerate(steps) for row in bar_rows(estimate, step, number, scale, has_room)]

@@ -19,14 +19,12 @@ from ..units import format_count, format_seconds, time_unit
 from .component_names import component_name
 from .context_axis import context_axis, is_early, is_wide
 from .step_rows import NO_DECODE
-from .theme import GHOST, GHOST_DASH, INK, TROUBLE, Table, data, finished, layered, message_chart, title
+from .theme import GHOST, GHOST_DASH, INK, NO_TIME, TROUBLE, Table, data, finished, layered, message_chart, title
 from .title_lines import title_lines
 
 _POINTS: Final = 500
 """Points of a line: about one a pixel, and far below the 5,000 rows of Altair's limit."""
 _FEW: Final = 40
-_NO_TIME: Final = 1e-9
-"""Top of an axis (seconds) for steps that were asserted to take no time."""
 _MOST_LABELLED: Final = 3
 _BAND_OPACITY: Final = 0.15
 _BAND_BAR: Final = 14
@@ -109,7 +107,7 @@ def _padded(estimates: list[Estimate]) -> Domain:
     low = min(float(values.min()) for values in (*lines, *(band.low_seconds for band in bands)))
     high = max(float(values.max()) for values in (*lines, *(band.high_seconds for band in bands)))
     if not high:
-        return (0.0, _NO_TIME)
+        return (0.0, NO_TIME)
     margin = max(0.12 * (high - low), 0.05 * high)
     return (0.0 if low < 0.5 * high else low - margin, high + margin)
 

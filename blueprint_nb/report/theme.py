@@ -32,6 +32,9 @@ TOO_SHORT: Final = "#56B4E9"
 TOO_LONG: Final = TROUBLE
 """Where a sign is a colour: an estimate below and above what was measured."""
 
+NO_TIME: Final = 1e-9
+"""Length of an axis (seconds) for steps that were asserted to take no time."""
+
 INK: Final = "currentColor"
 """Of text and lines: the page's own."""
 
