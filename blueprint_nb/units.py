@@ -20,6 +20,9 @@ INT64_LIMIT = 2**63
 
 _SMALLEST_WRITTEN_OUT = 1e-4
 _LARGEST_WRITTEN_OUT = 1e9
+NO_FIGURE = "–"
+"""In the place of a figure that there is none of."""
+
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _DECIMAL_UNITS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from ..units import format_percent, three_digits
-
-NO_FIGURE: Final = "–"
-"""In the place of a figure that there is none of."""
+from ..units import NO_FIGURE, format_percent, three_digits
 
 
 def ratio(part: float, whole: float) -> float | None:

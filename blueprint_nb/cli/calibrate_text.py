@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..cost.calibration import CalibrationSet, ErrorFigures
-from ..units import three_digits
-from .tables import MISSING, Column, table, wrapped
+from ..units import NO_FIGURE, three_digits
+from .tables import Column, table, wrapped
 
 _FIGURES = ("mape_percent", "balanced_mape_percent", "p90_percent")
 _NAMES = ("MAPE", "balanced", "P90")
@@ -31,6 +31,6 @@ def calibration_text(one: CalibrationSet) -> str:
 def _columns(when: str, figures: list[ErrorFigures | None] | list[ErrorFigures]) -> list[Column]:
     columns = []
     for field, name in zip(_FIGURES, _NAMES, strict=True):
-        cells = [MISSING if one is None else three_digits(getattr(one, field)) for one in figures]
+        cells = [NO_FIGURE if one is None else three_digits(getattr(one, field)) for one in figures]
         columns.append(Column(f"{when} {name}" if field == _FIGURES[0] else name, cells))
     return columns

@@ -9,8 +9,8 @@ from ..cost import has_calibration, modes_of
 from ..errors import BlueprintError
 from ..front_door import describe, kv_cache_bytes, list_models, list_systems
 from ..system import SystemProfile
-from ..units import format_bytes, format_count, format_decimal
-from .tables import MISSING, Column, pairs, table, wrapped
+from ..units import NO_FIGURE, format_bytes, format_count, format_decimal
+from .tables import Column, pairs, table, wrapped
 
 _UNITS = (
     ("_tflop_per_s", "TFLOP/s"),
@@ -52,7 +52,7 @@ def systems_text() -> str:
     rows = list_systems()
 
     def numbers(name: str) -> list[str]:
-        return [MISSING if value is None else f"{value:,.10g}" for value in rows[name]]
+        return [NO_FIGURE if value is None else f"{value:,.10g}" for value in rows[name]]
 
     systems = table(
         [
@@ -63,7 +63,7 @@ def systems_text() -> str:
             Column("float8", numbers("float8_tflop_per_s"), "TFLOP/s", "point"),
             Column("network", numbers("network_gb_per_s"), "GB/s", "point"),
             Column("kind", rows["kind"].to_list(), "", "left"),
-            Column("calibrations", [names or MISSING for names in rows["calibrations"]], "", "left"),
+            Column("calibrations", [names or NO_FIGURE for names in rows["calibrations"]], "", "left"),
         ]
     )
     with_curves = [name for name, modes in zip(rows["name"], rows["modes"], strict=True) if "system-evidence" in modes]
@@ -92,7 +92,7 @@ def model_text(name: str) -> str:
         ("feed-forward size", f"{model.feedforward_size:,}"),
         ("attention heads", f"{model.attention_heads} of {model.attention_head_size} elements"),
         ("KV heads", f"{model.key_value_heads}"),
-        ("vocabulary", MISSING if model.vocab_size is None else f"{model.vocab_size:,}"),
+        ("vocabulary", NO_FIGURE if model.vocab_size is None else f"{model.vocab_size:,}"),
         ("longest context", f"{model.sequence_length:,} tokens"),
     ]
     if (origin := model.provenance) is not None:
@@ -118,7 +118,7 @@ def system_text(name: str) -> str:
         Column("figure", [path for path, _ in figures], "", "left"),
         Column("value", [f"{value:,.10g}" for _, value in figures], "", "point"),
         Column("unit", [_unit(path) for path, _ in figures], "", "left"),
-        Column("source", [sources.get(system.source_of(path) or "", MISSING) for path, _ in figures], "", "left"),
+        Column("source", [sources.get(system.source_of(path) or "", NO_FIGURE) for path, _ in figures], "", "left"),
     ]
     head = [
         ("kind", system.kind),

@@ -10,9 +10,9 @@ import click
 
 from ..analysis.bands import BAND_NAME
 from ..analysis.frames import BAND_COLUMNS
-from ..units import GIB, format_count, format_seconds, three_digits, time_unit
+from ..units import GIB, NO_FIGURE, format_count, format_seconds, three_digits, time_unit
 from .speech import OPTIONS, in_options
-from .tables import MISSING, Column, table, table_lines, wrapped
+from .tables import Column, table, table_lines, wrapped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,7 @@ def _band_columns(rows: pl.DataFrame, scale: float, unit: str) -> list[Column]:
     if all(low is None for low, _ in ends):
         return []
     cells = [
-        MISSING if low is None else f"{three_digits(low / scale)}–{three_digits(high / scale)}" for low, high in ends
+        NO_FIGURE if low is None else f"{three_digits(low / scale)}–{three_digits(high / scale)}" for low, high in ends
     ]
     return [Column(BAND_NAME, cells, unit)]
 
@@ -132,7 +132,7 @@ def _with_reasons(rows: pl.DataFrame, columns: list[Column]) -> str:
 
 
 def _text(values: Iterable[Any], text: Callable[[Any], str]) -> list[str]:
-    return [MISSING if value is None else text(value) for value in values]
+    return [NO_FIGURE if value is None else text(value) for value in values]
 
 
 def _present(values: Iterable[Any]) -> list[Any]:

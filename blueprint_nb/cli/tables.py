@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Literal
 
 WIDTH = 100
-MISSING = "–"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..calibration.validate_recorded import IN_SAMPLE, recorded_bands, recorded_errors
 from ..cost.calibration import CalibrationSet
-from ..units import format_count, three_digits
+from ..units import NO_FIGURE, format_count, three_digits
 from .tables import Column, table, wrapped
 from .validate_text import once
 
@@ -65,4 +65,4 @@ def _bands(one: CalibrationSet) -> list[str]:
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else three_digits(value)
+    return NO_FIGURE if value is None else three_digits(value)

@@ -10,8 +10,8 @@ import polars as pl
 from ..calibration.predict_calibrated import CALIBRATED
 from ..calibration.validate import Validation
 from ..calibration.validate_figures import ALL
-from ..units import format_count, three_digits
-from .tables import MISSING, Column, table, wrapped
+from ..units import NO_FIGURE, format_count, three_digits
+from .tables import Column, table, wrapped
 
 _KEYS: Final = ["split", "target", "predictor"]
 
@@ -95,7 +95,7 @@ def _coverage(validation: Validation) -> str:
 
 
 def _figures(name: str, values: pl.Series) -> Column:
-    return Column(name, [MISSING if value is None else three_digits(value) for value in values], align="point")
+    return Column(name, [NO_FIGURE if value is None else three_digits(value) for value in values], align="point")
 
 
 def once(names: Sequence[str]) -> list[str]:

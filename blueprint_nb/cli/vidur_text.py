@@ -7,7 +7,8 @@ from typing import Final
 
 from ..report.error_rows import CaseErrors, ErrorCell, ErrorRow, case_errors, case_names
 from ..report.error_sentences import report_sentences
-from ..report.error_words import BAND, FLAGGED, NO_FIGURE, cases_text
+from ..report.error_words import BAND, FLAGGED, cases_text
+from ..units import NO_FIGURE
 from ..validation import VidurExperimentReport
 from .tables import Column, table, table_lines, wrapped
 

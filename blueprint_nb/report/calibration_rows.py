@@ -12,10 +12,9 @@ from ..analysis.fits import UsedFit, fit_of
 from ..analysis.priced_by import family_name, origin_of, shares_of
 from ..analysis.step import Step, step_of
 from ..cost.calibration import CalibrationSet, ErrorFigures, FamilyFit
-from ..units import format_count, format_percent
+from ..units import NO_FIGURE, format_count, format_percent
 from .component_names import component_name
 
-_NOT_KNOWN: Final = "–"
 _DIGEST: Final = 12
 """Signs of a digest that tell it apart."""
 
@@ -163,7 +162,7 @@ def _errors(kernels: str, figures: ErrorFigures) -> ErrorLine:
 
 
 def _coverage(fit: FamilyFit) -> str:
-    return _NOT_KNOWN if fit.coverage_percent is None else _percent(fit.coverage_percent)
+    return NO_FIGURE if fit.coverage_percent is None else _percent(fit.coverage_percent)
 
 
 def _asked(match: str, components: list[str]) -> str:

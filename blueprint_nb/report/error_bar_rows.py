@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..units import NO_FIGURE
 from .error_axes import GAP
 from .error_marks import FULL_PERCENT, cut
 from .error_rows import CaseErrors, ErrorCell, ErrorRow
-from .error_words import FLAGGED, NO_FIGURE, OUTSIDE
+from .error_words import FLAGGED, OUTSIDE
 from .theme import Table
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import altair as alt
 
 from ..analysis.bands import band_text
-from ..units import format_count, format_seconds
+from ..units import NO_FIGURE, format_count, format_seconds
 from ..validation import VidurExperimentCase
 from ..validation.comparison import CaseComparison
 from .error_axes import FAINT, FORMULA, GAP, figures, name_axis, panel_header
@@ -18,7 +18,6 @@ from .error_points import ErrorPoint, cases_of, component_order, described, diff
 from .error_words import (
     BAND,
     COMPONENT_MAPE,
-    NO_FIGURE,
     NOT_COVERED,
     OUTSIDE,
     OUTSIDE_WORDS,

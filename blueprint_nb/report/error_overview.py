@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..thinning import kept_indices
-from ..units import format_count
+from ..units import NO_FIGURE, format_count
 from ..validation import VidurExperimentReport
 from .error_rows import CaseErrors, case_errors, case_names
-from .error_words import NO_FIGURE, part_of, size_percent
+from .error_words import part_of, size_percent
 
 _MOST_REASONS: Final = 4
 _OF_ANOTHER: Final = ("other model", "other hardware")

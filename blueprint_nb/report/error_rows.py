@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..analysis.bands import band_text
 from ..cost import Band
 from ..errors import unknown_name
-from ..units import format_count, format_seconds
+from ..units import NO_FIGURE, format_count, format_seconds
 from ..validation import VidurExperimentCase, VidurExperimentReport
 from ..validation.comparison import CaseComparison, ComponentComparison, percent
 from .component_names import component_name
@@ -20,7 +20,6 @@ from .error_words import (
     COMPONENT_MAPE,
     EXCLUDED,
     IN_BAND,
-    NO_FIGURE,
     NOT_COUNTED,
     NOT_COVERED,
     SUBTOTAL,

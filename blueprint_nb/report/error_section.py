@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..units import format_count
+from ..units import NO_FIGURE, format_count
 from ..validation import VidurExperimentReport
 from .downloads import Download, errors_download
 from .embedding import Figure, figure
@@ -14,7 +14,7 @@ from .error_overview import MeanLine, chosen_cases, mean_lines, nothing_sentence
 from .error_provenance import provenance_facts
 from .error_rows import CaseErrors
 from .error_sentences import CLAIM, fitted_sentences, frozen_sentence, topology_sentences
-from .error_words import NO_FIGURE, cases_text
+from .error_words import cases_text
 from .facts import Fact
 from .mode_style import mode_colour
 

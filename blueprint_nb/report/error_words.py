@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..analysis.vidur import VidurReference
-from ..units import format_count, format_seconds, three_digits
+from ..units import NO_FIGURE, format_count, format_seconds, three_digits
 from ..validation.comparison import CaseComparison, ComponentComparison
 from ..validation.pricing import CALIBRATED
 from .component_names import component_name
 from .error_marks import FULL_PERCENT
-
-NO_FIGURE: Final = "–"
-"""In the place of an error, a mean or a time that there is none of."""
 
 NOT_COVERED: Final = "not covered"
 FLAGGED: Final = "flagged"
