@@ -21,9 +21,10 @@ from .analysis import (
     sweep_points,
 )
 from .analysis.axes import axis
-from .analysis.providers import calibration_of, calibrations_of, mode_of, provider_of
+from .analysis.providers import calibration_of, calibrations_of, mode_of, pricing_in_words, provider_of
 from .analysis.stacking import stacked_before
 from .analysis.unasked import Unasked, unasked_in_words
+from .analysis.unfelt import unfelt_in_words
 from .catalog import load_model, load_system, model_names, system_names
 from .cost import has_calibration, modes_of
 from .errors import InvalidInputError, one_of, shown
@@ -126,12 +127,13 @@ def sweep(
 
     See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
     that no legal mapping has, or whose context the model does not take, have nulls and a reason. `evidence`, `asserted`
-    and `host_overhead` are as in `estimate`; a UserWarning names what was asserted but no point asks for. Raises as
-    `estimate`.
+    and `host_overhead` are as in `estimate`; a UserWarning names what was asserted but no point asks for, and what of
+    a what-if the mode calibrated does not feel. Raises as `estimate`.
     """
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
     chosen = mode_of(hardware, mode)
+    named = calibration_of(hardware, chosen, calibration)
     stacked = stacked_before(hardware, evidence, asserted)
     unasked = Unasked(stacked)
     inputs = SweepInputs(
@@ -147,7 +149,7 @@ def sweep(
         provider=provider_of(
             hardware,
             chosen,
-            calibration_of(hardware, chosen, calibration),
+            named,
             stacked,
             _flag("host_overhead", host_overhead),
         ),
@@ -161,6 +163,8 @@ def sweep(
     if words := unasked_in_words(unasked.labels):
         # A frame has no place for it, and what is not said here would pass for a figure that was taken.
         warnings.warn(f"{words}, at no point of this sweep", stacklevel=2)
+    if chosen == "calibrated" and (words := unfelt_in_words(hardware, datatype)):
+        warnings.warn(f"{pricing_in_words(hardware, chosen, named)}: {words}", stacklevel=2)
     return frame
 
 

@@ -287,3 +287,11 @@ def test_the_json_of_an_analytical_estimate_has_neither() -> None:
     content = json.loads(bp.estimate("llama-3.1-8b", "h100_80g_nvl8", generated_tokens=3).to_json())
     assert "band_seconds" not in content
     assert not [name for name in content["digests"] if name.startswith("calibrated:")]
+
+
+def test_a_sweep_warns_of_what_of_a_what_if_it_does_not_feel() -> None:
+    what_if = load_system(SYSTEM).with_overrides({"network.0.latency_us": 50})
+    with pytest.warns(UserWarning, match=r"^calibrated by pooled: it does not feel network\.0\.latency_us$"):
+        bp.sweep("llama-3.1-8b", what_if)
+    # Any warning is an error: the mode that feels it says nothing.
+    bp.sweep("llama-3.1-8b", what_if, mode="peak-only")
