@@ -36,7 +36,7 @@ _COVERED: Final = 0.9
 _TIE: Final = 1e-9
 """Weights that add up to a share, but for rounding, reach it."""
 _ENOUGH_ROWS: Final = 60
-_NEAR: Final = 2
+_NEAR: Final = 4
 """Octaves to either side that may stand in for one."""
 
 
