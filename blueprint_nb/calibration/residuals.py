@@ -3,9 +3,9 @@
 An octave's reach is what nine of ten rows lie within, to either side: rows that were held out together (a model, a
 fold, a GPU) err alike, and to which side one part errs says nothing of the next. A reach of some parts still covers
 less of another than its name says. It is therefore tried on each part with the residuals of the others alone; each
-octave is then widened by what, with its neighbours up to two octaves away, makes such bands hold 90 % of the rows, each
-part of every device counting the same (conformalised quantile regression, Romano et al. 2019, with groups left out in
-the place of rows). Fewer than 60 rows of an octave are joined by those of its neighbours.
+octave is then widened by what, with its neighbours up to four octaves away, makes such bands hold 90 % of the rows,
+each part of every device counting the same (conformalised quantile regression, Romano et al. 2019, with groups left out
+in the place of rows). Fewer than 60 rows of an octave are joined by those of its neighbours.
 
 A device with few models, so few widths, is not its own best witness. Where others were held out in the same way, their
 residuals together count as much as its own, each device's brought half of the way (in logarithms) to the size that its
