@@ -79,23 +79,24 @@ def test_every_family_says_what_it_is_worth_on_what_it_did_not_see(path: Path):
         assert (fit.coverage_percent is None) == is_of_one_gpu, key
 
 
-def test_bands_of_measured_devices_hold_nine_of_ten_kernels_they_were_not_made_of_but_for_two_families():
-    """85 to 95 %; adds of the A40 scatter less than those of the others, and 63 messages tell little."""
+def test_bands_of_measured_devices_hold_nine_of_ten_kernels_they_were_not_made_of():
+    """85 to 95 %, family by family."""
     outside = {
-        (one.systems[0], key): round(fit.coverage_percent or 0.0)
+        (one.systems[0], key): fit.coverage_percent
         for one in map(read, sorted(FOLDER.glob("*/*.json")))
         for key, fit in one.families.items()
         if not 85 <= (fit.coverage_percent or 0.0) <= 95
     }
-    assert outside == {("a40_48g", "add"): 96, ("h200_141g_sxm", "reduce_scatter@NVLink 4"): 84}
+    assert outside == {}
 
 
-def test_the_pool_s_bands_hold_fewer_kernels_of_a_gpu_left_out_where_few_gpus_were_measured():
+def test_the_pool_s_bands_hold_nine_of_ten_kernels_of_a_gpu_left_out_where_more_than_three_gpus_were_measured():
+    """Two GPUs tell little of a third: of the row-wise families it is 71 to 97 %."""
     found = {key: fit.coverage_percent for key, fit in read(FOLDER / "pooled.json").families.items()}
-    assert all(
-        85 <= (found[key] or 0.0) <= 95 for key in ("gemm", "gemm:float8", "attention_decode", "attention_prefill")
-    )
-    assert all(66 <= (found[key] or 0.0) <= 79 for key in ("add", "rms_norm", "rope", "gated_activation", "embedding"))
+    row_wise = ("add", "rms_norm", "rope", "gated_activation", "embedding")
+    outside = {key: share for key, share in found.items() if share is not None and not 85 <= share <= 95}
+    assert outside.keys() <= set(row_wise)
+    assert all(70 <= (found[key] or 0.0) <= 98 for key in row_wise)
 
 
 def test_a_set_of_a_device_has_the_figures_it_was_fitted_with(path: Path):
