@@ -60,6 +60,7 @@ def estimate(
     attention: str | None = None,
     evidence: Evidence | None = None,
     asserted: Asserted | None = None,
+    learned_from: Evidence | None = None,
     host_overhead: bool = False,
 ) -> Estimate:
     """What one request costs: a prefill of `prompt_tokens` and `generated_tokens` − 1 decode steps.
@@ -70,14 +71,17 @@ def estimate(
 
     Before the mode come figures of your own, `asserted` (a CSV file of family, shape and seconds, or component to
     seconds), then `evidence`: measured kernels of this system, as a `PerformanceDatabase`, its folder, or a frame of
-    observations; each row of `components` says whose figure it is. `host_overhead` adds the host's time of each step
-    as the component `host_overhead`. What was asserted but nothing asks for is named by the verdict.
+    observations; each row of `components` says whose figure it is. From `learned_from`, given alike, a layer learns
+    what the calibration gets wrong near measured GEMMs and gated activations, and corrects it. `host_overhead` adds the
+    host's time of each step as the component `host_overhead`. What was asserted but nothing asks for is named by the
+    verdict.
 
     Raises `InvalidInputError` (names with the nearest ones, numbers, mappings, contexts, evidence of other systems or
     of two sources at odds) and `UnsupportedError` where the system lacks a figure.
     """
     spec, hardware = load_model(model), load_system(system)
     chosen = mode_of(hardware, mode)
+    parameters = calibration_of(hardware, chosen, calibration)
     inputs = RequestInputs(
         model=spec,
         system=hardware,
@@ -96,8 +100,8 @@ def estimate(
         ),
         mode=chosen,
         attention=attention_of(spec, attention),
-        calibration=calibration_of(hardware, chosen, calibration),
-        stacked=stacked_before(hardware, evidence, asserted),
+        calibration=parameters,
+        stacked=stacked_before(hardware, evidence, asserted, learned_from, parameters),
         host_overhead=host_overhead,
     )
     return estimate_request(inputs)
@@ -121,20 +125,21 @@ def sweep(
     by_component: bool = False,
     evidence: Evidence | None = None,
     asserted: Asserted | None = None,
+    learned_from: Evidence | None = None,
     host_overhead: bool = False,
 ) -> pl.DataFrame:
     """One step at every point of the full product of the axes; each axis is an integer or many.
 
     See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
-    that no legal mapping has, or whose context the model does not take, have nulls and a reason. `evidence`, `asserted`
-    and `host_overhead` are as in `estimate`; a UserWarning names what was asserted but no point asks for, and what of
-    a what-if the mode calibrated does not feel. Raises as `estimate`.
+    that no legal mapping has, or whose context the model does not take, have nulls and a reason. `evidence`,
+    `asserted`, `learned_from` and `host_overhead` are as in `estimate`; a UserWarning names what was asserted but no
+    point asks for, and what of a what-if the mode calibrated does not feel. Raises as `estimate`.
     """
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
     chosen = mode_of(hardware, mode)
     named = calibration_of(hardware, chosen, calibration)
-    stacked = stacked_before(hardware, evidence, asserted)
+    stacked = stacked_before(hardware, evidence, asserted, learned_from, named)
     unasked = Unasked(stacked)
     inputs = SweepInputs(
         model=spec,

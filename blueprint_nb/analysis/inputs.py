@@ -24,7 +24,7 @@ class Stacked(Record):
     name: Text
     """`user-asserted:timings.csv`, `exact-evidence:vllm 0.24.0 from aiconfigurator-core 0.12.0`."""
     method: Text
-    """user-asserted or exact-evidence."""
+    """user-asserted, exact-evidence or learned-residual."""
     revision: Text
     """Digest of its figures."""
     provider: Any = Field(default=None, exclude=True, repr=False)
@@ -37,7 +37,7 @@ class Stacked(Record):
                 "stacked",
                 got=self.name,
                 rule="can't be priced with: its figures are not in what was saved",
-                next_step="Give evidence= or asserted= again.",
+                next_step="Give evidence=, asserted= or learned_from= again.",
             )
         return self.provider
 

@@ -121,6 +121,11 @@ def provider_of(
     return WithHostOverhead(devices, _host_of(system, calibrated or _calibrated(system, ""), stacked))
 
 
+def set_provider(system: SystemProfile, calibration: str) -> CalibratedProvider:
+    """Of one calibration of `calibrations_of`. Raises as `provider_of`."""
+    return _calibrated(system, calibration)[0]
+
+
 @lru_cache(maxsize=32)
 def _calibrated(system: SystemProfile, calibration: str) -> tuple[CalibratedProvider, ...]:
     """A provider for each set that prices `system`, that of the named one first.

@@ -1,4 +1,5 @@
-"""What a user puts before a mode: figures of their own first, then what was measured on the very system.
+"""What a user puts before a mode: figures of their own first, then what was measured on the very system, as it is or
+to learn from.
 
 Observations name a device as their source does. Those count for a system whose calibrations were fitted to that device
 of that source, and those whose target is the system's own name; a what-if is a device that nobody measured.
@@ -11,11 +12,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..catalog import load_calibration, profiles_folder, read_record
-from ..cost import AssertedProvider, ExactEvidenceProvider, NoiseFloors, evidence_providers
+from ..cost import (
+    AssertedProvider,
+    ExactEvidenceProvider,
+    LearnedResidualProvider,
+    NoiseFloors,
+    evidence_providers,
+)
 from ..errors import InvalidInputError, shown
 from ..evidence import PerformanceDatabase, checked
 from ..system import SystemProfile
 from .inputs import Stacked
+from .providers import set_provider
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,28 +33,39 @@ if TYPE_CHECKING:
 
 
 def stacked_before(
-    system: SystemProfile, evidence: Evidence | None = None, asserted: Asserted | None = None
+    system: SystemProfile,
+    evidence: Evidence | None = None,
+    asserted: Asserted | None = None,
+    learned_from: Evidence | None = None,
+    calibration: str = "",
 ) -> tuple[Stacked, ...]:
-    """Whom to ask before the mode, in order: `asserted`, then every source of the `evidence`, which are equals.
+    """Whom to ask before the mode, in order: `asserted`, then every source of the `evidence`, which are equals, then
+    what was `learned_from` other evidence about the `calibration`, which is empty in other modes than `calibrated`.
 
-    Raises `InvalidInputError` for evidence of other systems, and as `PerformanceDatabase`, `evidence.checked` and
-    `AssertedProvider` do.
+    Raises `InvalidInputError` for evidence of other systems, and as `PerformanceDatabase`, `evidence.checked`,
+    `AssertedProvider` and `LearnedResidualProvider` do.
     """
-    providers: list[AssertedProvider | ExactEvidenceProvider] = []
+    providers: list[AssertedProvider | ExactEvidenceProvider | LearnedResidualProvider] = []
     if asserted is not None:
         providers.append(AssertedProvider(asserted))
     if evidence is not None:
-        providers += evidence_providers(_of_system(evidence, system), _noise())
+        providers += evidence_providers(_of_system(evidence, system, "evidence"), _noise())
+    if learned_from is not None:
+        if not calibration:
+            rule, next_step = "belongs to mode='calibrated'", "Leave it out, or choose that mode."
+            raise InvalidInputError("learned_from", got=type(learned_from).__name__, rule=rule, next_step=next_step)
+        observations = _of_system(learned_from, system, "learned_from")
+        providers.append(LearnedResidualProvider(observations, set_provider(system, calibration)))
     return tuple(Stacked(name=one.name, method=one.method, revision=one.revision, provider=one) for one in providers)
 
 
-def _of_system(evidence: object, system: SystemProfile) -> pl.DataFrame:
-    """The observations of `system`."""
+def _of_system(evidence: object, system: SystemProfile, argument: str) -> pl.DataFrame:
+    """The observations of `system` in what was given for an `argument`."""
     import polars as pl
 
     devices = sorted(_devices(system))
     targets = [system.name, *(target for _, target in devices)]
-    database = _database(evidence)
+    database = _database(evidence, argument)
     frame = checked(evidence) if database is None else database.where(target=targets)
     is_own = pl.col("target") == system.name
     for source, target in devices:
@@ -57,7 +76,7 @@ def _of_system(evidence: object, system: SystemProfile) -> pl.DataFrame:
         pairs = held.select("target", "source").unique().sort("target", "source").rows()
         words = [f"of {target} from {source}" for source, target in devices]
         raise InvalidInputError(
-            "evidence",
+            argument,
             got=", ".join(f"{target} from {source}" for target, source in pairs[:8]) or "no observation",
             rule=f"must hold observations {', '.join([*words, f'of the target {system.name}'])}",
             next_step=f"Where one of them is this device, write {system.name} in its column target.",
@@ -65,7 +84,7 @@ def _of_system(evidence: object, system: SystemProfile) -> pl.DataFrame:
     return found
 
 
-def _database(evidence: object) -> PerformanceDatabase | None:
+def _database(evidence: object, argument: str) -> PerformanceDatabase | None:
     """A database, opened where it is a path; None for a frame."""
     import polars as pl
 
@@ -76,7 +95,7 @@ def _database(evidence: object) -> PerformanceDatabase | None:
     if isinstance(evidence, pl.DataFrame):
         return None
     rule = "must be a PerformanceDatabase, the path of one, or a polars DataFrame of observations"
-    raise InvalidInputError("evidence", got=shown(evidence), rule=rule)
+    raise InvalidInputError(argument, got=shown(evidence), rule=rule)
 
 
 def _devices(system: SystemProfile) -> set[tuple[str, str]]:

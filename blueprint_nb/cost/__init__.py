@@ -9,6 +9,7 @@ from .calibrated import CalibratedProvider
 from .calibration import CalibrationSet
 from .exact_evidence import ExactEvidenceProvider, evidence_providers
 from .host_overhead import HOST_LAYER, HOST_OVERHEAD, WithHostOverhead
+from .learned import LEARNED, LearnedResidualProvider
 from .noise import NoiseFloors
 from .origin import Origin
 from .provider import (
@@ -31,6 +32,7 @@ __all__ = [
     "BY_COMPONENT",
     "HOST_LAYER",
     "HOST_OVERHEAD",
+    "LEARNED",
     "MODES",
     "USER_ASSERTED",
     "Activity",
@@ -47,6 +49,7 @@ __all__ = [
     "CostResolver",
     "Deviation",
     "ExactEvidenceProvider",
+    "LearnedResidualProvider",
     "Mode",
     "NoiseFloors",
     "Origin",

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..mapping import NetworkTierBinding
-from ..system import SystemProfile
+from ..system import NetworkTier, SystemProfile
 from ..workload import element_bytes
 from .activity import Activity, ComponentActivity
 from .analytical import carrying_tier
@@ -90,13 +90,25 @@ class CalibratedProvider(CostProvider):
     ) -> str:
         """ "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs"."""
         for kernel in kernels_of(component, activity.statistics):
-            fitted = self._fitted(kernel, component, activity, system, network)
+            fitted = self._fitted(kernel, _tier(component, system, network), activity.datatype, system)
             if fitted is not None and np.all(kernel.covers):
                 shape = {name: int(np.max(kernel.shape[name])) for name in fitted.family.dimensions}
                 return fitted.family.explain(
                     shape, self._machine(fitted.fit, system, activity.datatype), fitted.fit.values
                 )
         return ""
+
+    def kernel_cost(self, kernel: Kernel, datatype: str, system: SystemProfile) -> ComponentCost | None:
+        """Of a kernel that is no collective; None where the set lacks its family. Raises as `claims`."""
+        fitted = self._fitted(kernel, None, datatype, system)
+        return None if fitted is None else self._cost(fitted, self._machine(fitted.fit, system, datatype), datatype)
+
+    def peak_seconds(self, kernel: Kernel, datatype: str, system: SystemProfile) -> Any | None:
+        """What it can't go below, of a kernel of the set that is no collective; None where nothing bounds it."""
+        fitted = self._fitted(kernel, None, datatype, system)
+        if fitted is None:
+            return None
+        return seconds_at_peak(kernel.family, kernel.shape, self._machine(fitted.fit, system, datatype))
 
     def _claim(
         self, component: ComponentActivity, activity: Activity, system: SystemProfile, network: NetworkTierBinding
@@ -107,22 +119,14 @@ class CalibratedProvider(CostProvider):
         for kernel in kernels_of(component, activity.statistics):
             if kernel.family == _APPENDED and _APPENDED not in self.calibration.families:
                 return Claim(_nothing(component, self._origin("within attention, whose measured calls append", 0)))
-            fitted = self._fitted(kernel, component, activity, system, network)
+            fitted = self._fitted(kernel, _tier(component, system, network), activity.datatype, system)
             if fitted is not None:
                 machine = self._machine(fitted.fit, system, activity.datatype)
                 found = _quicker(found, Claim(self._cost(fitted, machine, activity.datatype), kernel.covers))
         return found
 
-    def _fitted(
-        self,
-        kernel: Kernel,
-        component: ComponentActivity,
-        activity: Activity,
-        system: SystemProfile,
-        network: NetworkTierBinding,
-    ) -> _Fitted | None:
-        tier = None if component.collective is None else carrying_tier(component, system, network)
-        chosen = chosen_fit(self.calibration, kernel.family, activity.datatype, tier, system)
+    def _fitted(self, kernel: Kernel, tier: NetworkTier | None, datatype: str, system: SystemProfile) -> _Fitted | None:
+        chosen = chosen_fit(self.calibration, kernel.family, datatype, tier, system)
         if chosen is None:
             return None
         fit = chosen.fit
@@ -197,6 +201,10 @@ class CalibratedProvider(CostProvider):
 
     def _origin(self, match: str, samples: int) -> Origin:
         return Origin(self.name, self.calibration.revision, "calibrated", match, samples=samples)
+
+
+def _tier(component: ComponentActivity, system: SystemProfile, network: NetworkTierBinding) -> NetworkTier | None:
+    return None if component.collective is None else carrying_tier(component, system, network)
 
 
 def _quicker(first: Claim | None, second: Claim) -> Claim:

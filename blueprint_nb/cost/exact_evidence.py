@@ -56,7 +56,7 @@ class ExactEvidenceProvider(CostProvider):
         source, source_revision, software, version, kernel, self.target = keys[0]
         words = f"{software} {version}".strip()
         self.name = f"exact-evidence:{words} from {source} {source_revision}" + (f", {kernel}" if kernel else "")
-        self.revision = _digest(kept)
+        self.revision = observations_digest(kept)
         self._inside, self._across = (_Records(rows, noise, self.target) for rows in (_inside(kept), _across(kept)))
 
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
@@ -198,7 +198,7 @@ def _crosses_boxes(component: ComponentActivity, network: NetworkTierBinding) ->
     return network.tensor_parallel_network > 0
 
 
-def _digest(observations: pl.DataFrame) -> str:
+def observations_digest(observations: pl.DataFrame) -> str:
     """SHA-256 over device, file, record, component and seconds of every row, whatever their order."""
     texts = ["target", "file_sha256", "record", "component"]
     rows = observations.select(*texts, "seconds").sort(*texts, "seconds")

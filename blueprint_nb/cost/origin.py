@@ -14,9 +14,10 @@ class Origin:
     revision: str
     """Digest of what the provider went by: parameters, records or the system's figures."""
     method: str
-    """peak-only, system-evidence, calibrated, exact-evidence or user-asserted."""
+    """peak-only, system-evidence, calibrated, learned-residual, exact-evidence or user-asserted."""
     match: str
-    """How it meets the row: `exact shape`, `in range`, `outside range: m`, `borrowed from rms_norm`."""
+    """How it meets the row: `exact shape`, `in range`, `outside range: m`, `borrowed from rms_norm`,
+    `coverage 0.62, in range`."""
     records: tuple[str, ...] = ()
     """Ids of the measurements that it is; none for what was computed."""
     samples: int = 0

@@ -1,6 +1,6 @@
 """CostResolver: providers asked in order, whole blocks at a time; for each row the first that covers it wins.
 
-    exact evidence → calibrated → system-evidence → peak-only, or whatever else the user stacks
+    exact evidence → learned residual → calibrated → system-evidence → peak-only, or whatever else the user stacks
 
 Providers of one place in the stack are equals: where two of them cover the same row, nobody can say which is right, and
 that is an error. Where one provider covers everything its figures pass through untouched, to the last bit.

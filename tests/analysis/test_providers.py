@@ -114,7 +114,7 @@ def test_inputs_from_a_file_can_not_price_with_what_they_only_name() -> None:
         estimate_request(saved)
     assert str(caught.value) == (
         "stacked can't be priced with: its figures are not in what was saved. Got user-asserted:mlp_up. "
-        "Give evidence= or asserted= again."
+        "Give evidence=, asserted= or learned_from= again."
     )
 
 
