@@ -31,6 +31,21 @@ class Predictor(Protocol):
         """What `training`, which holds a kernel at least, teaches."""
 
 
+class Once:
+    """A predictor that learns once from the same training, for itself and for those that build upon it."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.name = predictor.name
+        self._predictor = predictor
+        self._latest: tuple[Family, Training, Pricing] | None = None
+
+    def learned(self, family: Family, training: Training) -> Pricing:
+        """As the predictor."""
+        if self._latest is None or self._latest[0] is not family or self._latest[1] is not training:
+            self._latest = (family, training, self._predictor.learned(family, training))
+        return self._latest[2]
+
+
 def everything(training: Training) -> list[Sample]:
     """The samples of all devices."""
     return list(chain.from_iterable(training.values()))

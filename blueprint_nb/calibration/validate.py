@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidInputError, one_of
 from .bars import BARS
 from .bars_work import WORK_FAMILIES
-from .predict import Predictor
+from .predict import Once, Predictor
 from .predict_calibrated import CALIBRATED, Calibrated
+from .predict_learned import LEARNED, LearnedResidual
 from .study import Part, Progress, Study, digest
 from .validate_bands import banded, block_bands, coverage
 from .validate_blocks import block_rows, subtotals
 from .validate_figures import errors, octaves
 from .validate_rows import held_out_rows
-from .validate_splits import splits_of
+from .validate_splits import WITH_LEARNED, splits_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-_Known = dict[tuple[str, str, str], "pl.DataFrame"]
-"""Study, rows to learn from and rows held out, by their digests, to what came of them."""
+_Known = dict[tuple[str, str, str, bool], "pl.DataFrame"]
+"""Study, rows to learn from and rows held out, by their digests, and whether a layer learned, to what came of them."""
 
 __all__ = ["Validation", "split_names", "steps", "validate"]
 
@@ -37,7 +38,7 @@ class Validation:
     """Frames of what was held out and how far off each predictor was; seconds, and percent of what was measured."""
 
     predictors: tuple[str, ...]
-    """The calibrated forms first."""
+    """The calibrated forms first, then, where a split has it, the learned residual upon them."""
     rows: pl.DataFrame
     """Every held-out row (see `held_out_rows`) with its split, and low_seconds, high_seconds and correlation of the
     calibrated forms (see `banded`)."""
@@ -88,13 +89,12 @@ def validate(
     """
     import polars as pl
 
-    names = (CALIBRATED, *(bar.name for bar in bars))
     known: _Known = {}
     found = []
     for study, split, parts in _plan(studies, splits):
         of_split = []
         for part in parts:
-            of_split.append(_part_rows(study, part, bars, known))
+            of_split.append(_part_rows(study, part, split in WITH_LEARNED, bars, known))
             progress(f"{study.key}, {split}: {part[0]}")
         with_bands = banded(pl.concat(of_split), joins_residuals=study.joins_residuals)
         found.append(with_bands.with_columns(split=pl.lit(split)))
@@ -103,6 +103,7 @@ def validate(
             "observations", got="none that can be held out", rule="must hold a family's rows of two models or devices"
         )
     rows: pl.DataFrame = pl.concat(found, how="diagonal_relaxed")
+    names = tuple(name for name in (CALIBRATED, LEARNED, *(bar.name for bar in bars)) if name in rows.columns)
     blocks = block_rows(rows, names)
     return Validation(
         predictors=names,
@@ -115,15 +116,16 @@ def validate(
     )
 
 
-def _part_rows(study: Study, part: Part, bars: Sequence[Predictor], known: _Known) -> pl.DataFrame:
+def _part_rows(study: Study, part: Part, with_layer: bool, bars: Sequence[Predictor], known: _Known) -> pl.DataFrame:
     """The part's rows, from `known` where another split held the very same rows out of the very same others."""
     import polars as pl
 
     held_out, train, test = part
-    key = (study.key, digest(train), digest(test))
+    key = (study.key, digest(train), digest(test), with_layer)
     if key not in known:
-        calibrated = Calibrated(rows=study.sample_rows, row_share=study.row_share)
-        known[key] = held_out_rows(study.forms[0], part, (calibrated, *bars))
+        calibrated = Once(Calibrated(rows=study.sample_rows, row_share=study.row_share))
+        layers = (LearnedResidual(calibrated),) if with_layer else ()
+        known[key] = held_out_rows(study.forms[0], part, (calibrated, *layers, *bars))
     return known[key].with_columns(held_out=pl.lit(held_out))
 
 

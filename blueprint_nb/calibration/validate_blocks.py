@@ -9,6 +9,7 @@ import numpy as np
 
 from ..evidence.vidur import KINDS
 from .errors import percent
+from .validate_figures import asked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +32,7 @@ STEP: Final = ("split", "held_out", "target", "datatype", "model", "tensor_paral
 def block_rows(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     """Sums over the `BLOCK` components of each step that has all of its model's: measured_seconds and predictors (s).
 
-    None where a model lacks one that every block has, as where families were left out.
+    No block where a model lacks one that every block has, as where families were left out.
     """
     import polars as pl
 
@@ -40,7 +41,8 @@ def block_rows(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     whole = in_block.group_by("target", "model").agg(
         names.len().alias("components"), names.filter(names.is_in(_NEEDED)).len().alias("needed")
     )
-    summed = in_block.group_by(STEP).agg(pl.len(), pl.col("measured_seconds", *predictors).sum())
+    sums = [pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in predictors]
+    summed = in_block.group_by(STEP).agg(pl.len(), pl.col("measured_seconds").sum(), *sums)
     kept = summed.join(whole.filter(pl.col("needed") == len(_NEEDED)), on=["target", "model"])
     return kept.filter(pl.col("len") == pl.col("components")).drop("len", "components", "needed").sort(STEP)
 
@@ -52,7 +54,7 @@ def subtotals(blocks: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     found = []
     for (split, target), of_target in blocks.group_by("split", "target", maintain_order=True):
         measured = of_target["measured_seconds"].to_numpy()
-        for name in predictors:
+        for name in asked(of_target, predictors):
             relative = np.abs(of_target[name].to_numpy() / measured - 1.0)
             figures = {
                 "mape_percent": percent(relative.mean()),

@@ -20,15 +20,15 @@ ALL: Final = "all"
 
 
 def errors(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
-    """For each split, target, family (and `ALL`) and predictor: rows, mape_percent, balanced_mape_percent, p90_percent,
-    max_percent, as `ErrorFigures` says them.
+    """For each split, target, family (and `ALL`) and predictor that was asked there: rows, mape_percent,
+    balanced_mape_percent, p90_percent, max_percent, as `ErrorFigures` says them.
     """
     import polars as pl
 
     found = []
     for (split, target), of_target in rows.group_by("split", "target", maintain_order=True):
         for family, of_family in by_family(of_target):
-            for name in predictors:
+            for name in asked(of_family, predictors):
                 figures = error_figures(judged(of_family, name)).model_dump()
                 found.append({"split": split, "target": target, "family": family, "predictor": name, **figures})
     return pl.DataFrame(found)
@@ -52,6 +52,7 @@ def octaves(rows: pl.DataFrame, predictors: Sequence[str]) -> pl.DataFrame:
     together = together.with_columns(family=pl.lit(ALL)).select(of_families.columns)
     wide = pl.concat([together, of_families])
     long = wide.unpivot(predictors, index=[*keys, "rows"], variable_name="predictor", value_name="mape_percent")
+    long = long.drop_nulls("mape_percent")
     return long.sort("split", "target", pl.col("family").cast(order), "octave", "predictor")
 
 
@@ -67,6 +68,11 @@ def worst(rows: pl.DataFrame, count: int, predictor: str = "calibrated") -> pl.D
     found = found.filter(difference.abs() > TIMER_SECONDS).sort(pl.col("error_percent").abs(), descending=True)
     kernel = ["split", "target", "component", "model", "size", predictor]
     return found.unique(kernel, keep="first", maintain_order=True).head(count)
+
+
+def asked(rows: pl.DataFrame, predictors: Sequence[str]) -> list[str]:
+    """Those of the `predictors` that say something of each of the rows."""
+    return [name for name in predictors if not rows[name].null_count()]
 
 
 def judged(rows: pl.DataFrame, predictor: str, part: Any = 0) -> Judged:

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Final
 from .gpus import GPUS
 from .observed import system_of
 from .study import Part, Study
+from .vidur_sets import HELD_OUT_HIDDEN_SIZE, HELD_OUT_MODEL
 
 if TYPE_CHECKING:
     import polars as pl
 
 HELD_OUT_OF_SOURCE: Final = "leave-one-GPU-out within a source"
 HELD_OUT_GENERATION: Final = "leave-one-generation-out"
+
+WITH_LEARNED: Final = (HELD_OUT_MODEL, HELD_OUT_HIDDEN_SIZE)
+"""Splits in which the learned residual is judged: others hold out a whole device, or families that have no layer."""
 
 
 def splits_of(study: Study) -> dict[str, Sequence[Part]]:

@@ -8,7 +8,9 @@ from typing import Final
 import polars as pl
 
 from ..calibration.predict_calibrated import CALIBRATED
+from ..calibration.predict_learned import LEARNED
 from ..calibration.validate import Validation
+from ..calibration.validate_bands import SUBTOTAL
 from ..calibration.validate_figures import ALL
 from ..units import NO_FIGURE, format_count, three_digits
 from .tables import Column, table, wrapped
@@ -21,6 +23,11 @@ _LEGEND: Final = (
     "without its attention core, in which errors cancel."
 )
 
+_LAYER: Final = (
+    "It learns from the same rows as the calibrated forms and corrects them near shapes that were measured. Families "
+    "that it leaves alone are left out."
+)
+
 _BANDS: Final = (
     "Held: how many held-out times lie within the 90 % band about their estimate, which was made of the errors on "
     "other models or devices. Width: of the band over the estimate, on the mean."
@@ -31,9 +38,9 @@ def validation_text(validation: Validation) -> str:
     """Tables of at most 100 columns."""
     parts = [wrapped(f"{_LEGEND} {_tokens(validation)}")]
     for split in validation.splits:
-        parts += [_errors(validation, split), _families(validation, split)]
+        parts += [_errors(validation, split), _families(validation, split), _layer(validation, split)]
     parts += [_octaves(validation, validation.splits[0]), _coverage(validation)]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
 def _tokens(validation: Validation) -> str:
@@ -66,9 +73,31 @@ def _families(validation: Validation, split: str) -> str:
     columns = [
         Column("GPU", once(wide["target"].to_list()), align="left"),
         Column("family", wide["family"].to_list(), align="left"),
-        *(_figures(name, wide[name]) for name in validation.predictors),
+        *(_figures(name, wide[name]) for name in wide.columns[2:] if name != LEARNED),
     ]
     return f"{split}: MAPE by family in %\n{table(columns)}"
+
+
+def _layer(validation: Validation, split: str) -> str:
+    """Before and after the learned residual, of what it changes; empty where no layer learned."""
+    keys = ["target", "family"]
+    errors = validation.errors.filter(pl.col("split") == split).select(*_KEYS, "family", "mape_percent")
+    blocks = validation.subtotals
+    if len(blocks):
+        blocks = blocks.filter(pl.col("split") == split).with_columns(family=pl.lit(SUBTOTAL)).select(errors.columns)
+        errors = pl.concat([errors, blocks])
+    wide = errors.pivot("predictor", index=keys, values="mape_percent", maintain_order=True)
+    if LEARNED not in wide.columns:
+        return ""
+    changed = wide.filter(pl.col(LEARNED) != pl.col(CALIBRATED)).sort("target", maintain_order=True)
+    if not len(changed):
+        return ""
+    columns = [
+        Column("GPU", once(changed["target"].to_list()), align="left"),
+        Column("family", changed["family"].to_list(), align="left"),
+        *(_figures(name, changed[name]) for name in (CALIBRATED, LEARNED)),
+    ]
+    return f"{split}: MAPE in % with a {LEARNED} layer\n{table(columns)}\n{wrapped(_LAYER)}"
 
 
 def _octaves(validation: Validation, split: str) -> str:

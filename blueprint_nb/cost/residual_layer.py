@@ -7,7 +7,8 @@ the work, m for short: of medians made non-decreasing in m (isotonic regression 
 violators), linear in log₂ m in between. fadeₛ is 1 where s was measured and falls to 0 over a doubling of m beyond.
 
 Time never falls as m grows: at every second measured m it is T = the largest of t · eʳ so far, and from one of them to
-the next T climbs in step with t. What is left out: anything from one device to another. Source: kernel regression
+the next T climbs in step with t. So where t hardly grows beyond the last, T stays at what it was there until t gets to
+it, though nothing covers it any more. Left out: anything from one device to another. Source: kernel regression
 (Nadaraya 1964, Watson 1964), shrunk to 0.
 """
 
@@ -26,8 +27,8 @@ BANDWIDTHS: Final[Mapping[str, Mapping[str, float]]] = {
     "gemm": {"n": 0.1, "k": 0.35},
     "gated_activation": {"width": 0.35},
 }
-"""Family to h in doublings, by dimension: the only families of Vidur's blocks that err less with a layer when a model
-is held out. h and λ were chosen there too, nested; half or twice as much of either does about as well."""
+"""Family to h in doublings, by dimension: of Vidur's blocks the only families that err less with a layer where a model
+is held out. h and λ are round figures of what did best there; with half or twice as much of one they err less, too."""
 
 SHRINKAGE: Final = 0.3
 """λ: a single shape that is met exactly has a coverage of 0.77."""
@@ -122,12 +123,12 @@ class ResidualLayer:
 
     def _weights(self, fixed: tuple[int, ...]) -> Any:
         """Of each measured shape, where it was measured: array of shape (shapes,)."""
-        apart = (np.log2(np.maximum(fixed, 1)) - self._shapes) / self._bandwidths
+        apart = (np.log2(fixed) - self._shapes) / self._bandwidths
         return np.exp(-0.5 * (apart**2).sum(axis=1))
 
     def _faded(self, weights: Any, sizes: Any) -> Any:
         """Array of shape (shapes, sizes)."""
-        places = np.log2(np.maximum(sizes, 1))
+        places = np.log2(sizes)
         beyond = np.maximum(self._ends[:, :1] - places, places - self._ends[:, 1:])
         return weights[:, None] * np.clip(1.0 - beyond, 0.0, 1.0)
 
@@ -153,7 +154,7 @@ class ResidualLayer:
         share = np.clip((seconds - curve.form_seconds[first]) / np.where(climb > 0.0, climb, np.inf), 0.0, 1.0)
         low, high = curve.seconds[first], curve.seconds[last]
         between = np.clip(low + (high - low) * share, low, high)
-        beyond = np.where(sizes < knots[0], np.minimum(seconds, low), np.maximum(seconds, high))
+        beyond = np.where(sizes < knots[0], seconds, np.maximum(seconds, high))
         return np.where((sizes < knots[0]) | (first == last), beyond, between)
 
 
@@ -182,7 +183,6 @@ def _medians(seconds: Any, group: Any) -> Any:
 
 
 def _knots(sizes: Any, ends: list[tuple[int, int]]) -> Any:
-    """Every second measured size, the last, and where each shape has faded: int64, ascending."""
-    measured = np.unique(sizes)
-    faded = [side for low, high in ends for side in (max(int(low) // 2, 1), 2 * int(high))]
-    return np.unique(np.concatenate([measured[::_EVERY], measured[-1:], np.array(faded, dtype=np.int64)]))
+    """Every second measured size, and where each shape begins and ends to be measured and to fade: int64, ascending."""
+    corners = [place for low, high in ends for place in (max(low // 2, 1), low, high, 2 * high)]
+    return np.unique(np.concatenate([np.unique(sizes)[::_EVERY], np.array(corners, dtype=np.int64)]))

@@ -24,6 +24,7 @@ __all__ = [
 
 _STYLES: Final[dict[str, tuple[str, list[int], str]]] = {
     "calibrated": (COMPUTE, [1, 0], "circle"),
+    "learned residual": (PART_COLOURS[0], [4, 1], "triangle-right"),
     "boosted trees": (NETWORK, [7, 2], "square"),
     "step curves": (MEMORY, [2, 2], "diamond"),
     "constant efficiency": (PART_COLOURS[1], [6, 2, 1, 2], "triangle-up"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from blueprint_nb.calibration.validate_blocks import BLOCK, block_rows, subtotal
 from blueprint_nb.calibration.validate_figures import ALL, errors, octaves, worst
 from blueprint_nb.calibration.validate_rows import held_out_rows
 from blueprint_nb.calibration.validate_splits import splits_of
-from blueprint_nb.calibration.vidur_sets import vidur_studies
+from blueprint_nb.calibration.vidur_sets import HELD_OUT_MODEL, vidur_studies
 from blueprint_nb.cost.families.row_wise import ROW_WISE
 from blueprint_nb.errors import InvalidInputError, UnknownNameError
 from blueprint_nb.evidence import observation_frame
@@ -263,6 +264,45 @@ def test_every_row_that_was_held_out_has_a_band_and_an_estimate_of_each(validati
     )
 
 
+def activations(model: str, target: str) -> pl.DataFrame:
+    """Gated activations of one form, but those of an A40 take half as long again."""
+    factor = 1.5 if target == "a40" else 1.0
+    frame = adds(model, target).with_columns(pl.col("seconds") * factor, family=pl.lit("gated_activation"))
+    return frame.with_columns(component=pl.lit("act"))
+
+
+def test_a_layer_is_judged_where_a_model_is_held_out_and_not_where_a_device_is():
+    gated = next(family for family in ROW_WISE if family.name == "gated_activation")
+    frame = pl.concat([activations(model, target) for model in WIDTHS for target in BYTES_PER_SECOND])
+    study = Study("gated_activation", (gated,), frame, {HELD_OUT_MODEL: list(leave_one_model_out(frame, gated.name))})
+    found = validate([study], bars=())
+    assert found.predictors == ("calibrated", "learned residual")
+    asked = {split: set(of["predictor"]) for (split,), of in found.errors.group_by("split")}
+    assert asked == {
+        HELD_OUT_MODEL: {"calibrated", "learned residual"},
+        "leave-one-GPU-out within a source": {"calibrated"},
+        "leave-one-generation-out": {"calibrated"},
+    }
+    assert set(found.octaves.filter(pl.col("split") != HELD_OUT_MODEL)["predictor"]) == {"calibrated"}
+    assert found.octaves["mape_percent"].null_count() == 0
+
+
+def test_a_family_that_has_no_layer_is_as_it_was():
+    frame = pl.concat([adds(model, "a100") for model in WIDTHS])
+    study = Study("add", (ADD,), frame, {HELD_OUT_MODEL: list(leave_one_model_out(frame, "add"))})
+    rows = validate([study], bars=()).rows
+    assert rows["learned residual"].to_list() == rows["calibrated"].to_list()
+
+
+def test_a_block_has_no_subtotal_by_a_predictor_that_was_not_asked_about_all_of_it():
+    rows = pl.concat(
+        [block(bar=1.1e-5), block(split="t", bar=[None, *[1.1e-5] * 8])],
+        how="vertical_relaxed",
+    )
+    found = subtotals(block_rows(rows, ["calibrated", "bar"]), ["calibrated", "bar"])
+    assert found.select("split", "predictor").rows() == [("s", "calibrated"), ("s", "bar"), ("t", "calibrated")]
+
+
 def test_a_validation_is_written_down_without_its_single_rows(validation: Validation):
     written = validation.to_dict()
     assert sorted(written) == ["coverage", "errors", "octaves", "predictors", "subtotals"]
@@ -290,6 +330,17 @@ def test_one_model_of_one_device_can_not_be_validated():
 def test_a_split_that_no_study_has_is_named():
     with pytest.raises(UnknownNameError, match=r"^split must be model\. Got 'layer'\.$"):
         validate([study_of(pl.concat([adds(model, "a100") for model in WIDTHS]))], splits=["layer"])
+
+
+def test_gemm_errs_less_with_a_layer_on_each_gpu(vidur_data: Path):
+    """Every second model held out in turn."""
+    observations = VidurProfileImporter(source_revision="made for a test").read_folder(vidur_data).observations
+    (gemm,) = vidur_studies(observations.filter(family="gemm"))
+    study = replace(gemm, splits={HELD_OUT_MODEL: gemm.splits[HELD_OUT_MODEL][::2]})
+    found = validate([study], bars=(), splits=[HELD_OUT_MODEL])
+    wide = found.errors.filter(family="gemm").pivot("predictor", index="target", values="mape_percent")
+    assert sorted(wide["target"]) == ["a100", "a40", "h100"]
+    assert (wide["learned residual"] < wide["calibrated"]).all()
 
 
 def test_gemm_beats_its_plain_bars_on_models_never_seen(vidur_data: Path):

@@ -124,6 +124,20 @@ def test_with_measurements_every_predictor_is_asked_about_what_it_never_saw(run:
     assert max(map(len, lines)) <= 100
 
 
+def test_what_a_layer_changes_stands_beside_what_it_was_before(run: Run, profiles: Path) -> None:
+    """Gated activations of two models of nearly one width."""
+    for model, hidden in (("one", 4096), ("two", 4224)):
+        act = [{"time_stats.mlp_act.median": 0.003 + 2**octave * hidden / BYTES_PER_MS} for octave in range(13)]
+        rows = [{**row(2**octave, hidden), **times} for octave, times in enumerate(act)]
+        write(profiles / "compute" / "a100" / model / "mlp.csv", rows)
+    lines = run("validate", "--vidur", profiles, "--no-trees").output.splitlines()
+    title = lines.index("leave-one-model-out, shared shapes purged: MAPE in % with a learned residual layer")
+    assert lines[title + 1].split() == ["GPU", "family", "calibrated", "learned", "residual"]
+    assert [line.split()[-3] for line in lines[title + 3 : title + 5]] == ["all", "gated_activation"]
+    assert lines[title + 5].startswith("It learns from the same rows")
+    assert max(map(len, lines)) <= 100
+
+
 def test_figures_are_written_to_a_file_and_a_family_chosen(run: Run, profiles: Path, tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
     ran = run("validate", "--vidur", profiles, "--no-trees", "--family", "add", "--json", "--output", path)
