@@ -52,8 +52,9 @@ def stacked_before(
         providers += evidence_providers(_of_system(evidence, system, "evidence"), _noise())
     if learned_from is not None:
         if not calibration:
-            rule, next_step = "belongs to mode='calibrated'", "Leave it out, or choose that mode."
-            raise InvalidInputError("learned_from", got=type(learned_from).__name__, rule=rule, next_step=next_step)
+            rule = "belongs to mode='calibrated', the only one that it can correct"
+            next_step = "Leave it out, or choose that mode."
+            raise InvalidInputError("learned_from", got=shown(learned_from), rule=rule, next_step=next_step)
         observations = _of_system(learned_from, system, "learned_from")
         providers.append(LearnedResidualProvider(observations, set_provider(system, calibration)))
     return tuple(Stacked(name=one.name, method=one.method, revision=one.revision, provider=one) for one in providers)

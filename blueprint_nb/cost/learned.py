@@ -95,7 +95,8 @@ class LearnedResidualProvider(CostProvider):
             return ""
         _, form, corrected = found
         seconds, coverage = (float(np.ravel(one)[-1]) for one in (corrected.seconds, corrected.coverage))
-        percent = 100.0 * (seconds / float(np.ravel(form.seconds)[-1]) - 1.0)
+        # Adding nothing makes a negative zero a plain one.
+        percent = round(100.0 * (seconds / float(np.ravel(form.seconds)[-1]) - 1.0), 1) + 0.0
         own = self._calibrated.explanation(component, activity, system, network)
         return "; ".join(filter(None, [own, f"learned residual {percent:+.1f} %, {_in_words(coverage)}"]))
 

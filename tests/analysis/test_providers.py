@@ -11,7 +11,9 @@ import pytest
 
 import blueprint_nb as bp
 from blueprint_nb.analysis import RequestInputs, estimate_request
+from blueprint_nb.analysis.explain import explanation_of
 from blueprint_nb.analysis.providers import calibrations_of, default_mode, provider_for, provider_of
+from blueprint_nb.analysis.step import step_of
 from blueprint_nb.catalog import load_calibration, profiles_folder, system_names
 from blueprint_nb.errors import BlueprintError, InvalidInputError, UnsupportedError
 from blueprint_nb.evidence import PerformanceDatabase, observation_frame
@@ -164,6 +166,48 @@ def test_two_software_versions_of_one_shape_are_an_error_until_one_is_left_out()
         estimate(evidence=both)
     one = estimate(evidence=both.filter(pl.col("software_version") == "2"))
     assert component(one, "qkv_projection")["seconds"] == 2e-5
+
+
+def test_a_layer_learns_from_measurements_where_it_is_asked_for_and_says_so() -> None:
+    plain = component(estimate(), "qkv_projection")
+    slower = measured(seconds=2 * plain["seconds"])
+    est = estimate(learned_from=slower)
+    row = component(est, "qkv_projection")
+    assert row["seconds"] == pytest.approx(plain["seconds"] * 2 ** (1 / 1.3))
+    assert (row["provider"], row["method"], row["match"]) == (
+        "learned-residual:vidur",
+        "learned-residual",
+        "coverage 0.77, in range",
+    )
+    assert [(one.name, one.method) for one in est.inputs.stacked] == [("learned-residual:vidur", "learned-residual")]
+    step = step_of(est, "decode")
+    activity, cost = next(one for one in step.costs.priced if one[0].component == "qkv_projection")
+    assert explanation_of(est, step, activity, cost).endswith("; learned residual +70.4 %, coverage 0.77")
+    rows = bp.sweep("phi-2", SYSTEM, batch_size=2, context_tokens=101, by_component=True, learned_from=slower)
+    assert rows.filter(component="qkv_projection")["seconds"].to_list() == [row["seconds"]]
+
+
+def test_what_is_measured_or_asserted_comes_before_what_is_learned() -> None:
+    est = estimate(learned_from=measured(seconds=1e-4), evidence=measured())
+    assert component(est, "qkv_projection")["method"] == "exact-evidence"
+    assert [one.method for one in est.inputs.stacked] == ["exact-evidence", "learned-residual"]
+
+
+def test_a_layer_needs_the_calibrated_mode_and_measurements_of_the_system() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        estimate(mode="peak-only", learned_from="measured")
+    assert str(caught.value) == (
+        "learned_from belongs to mode='calibrated', the only one that it can correct. Got 'measured'. "
+        "Leave it out, or choose that mode."
+    )
+    with pytest.raises(InvalidInputError, match=r"^learned_from must hold observations of a100 from vidur, of the "):
+        estimate(learned_from=measured("h100"))
+    with pytest.raises(InvalidInputError, match=r"^learned_from must be a PerformanceDatabase, the path of one, or"):
+        estimate(learned_from=1)
+    with pytest.raises(InvalidInputError, match=r"^learned_from must hold gemm or gated_activation of one device, "):
+        estimate(learned_from=measured(SYSTEM, source="mine"))
+    pooled = estimate(learned_from=measured(SYSTEM, source="mine"), calibration="pooled")
+    assert component(pooled, "qkv_projection")["provider"] == "learned-residual:pooled"
 
 
 @pytest.mark.parametrize(
