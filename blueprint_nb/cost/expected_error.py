@@ -3,10 +3,10 @@
     high = seconds · (1 + (e^q − 1) · widening),  low = seconds / (1 + (e^q − 1) · widening)
 
 q is what nine of ten held-out kernels' |ln(measured / estimate)| lie within: between the mean sizes of two octaves a
-line over log₂(size), beyond the first and the last what those have. Widening is 1 within the range that was observed; a
-third as much again for each doubling above it, a quarter of that for each below (a smaller kernel nears its floor,
-which was observed); twice that for parameters that were fitted to another family; and at most 4. These factors are
-estimates; with a third, bands of hidden sizes left out hold about nine of ten.
+line over log₂(size), beyond the first and the last what those have. Widening is 1 within the range that was observed;
+half as much again for each doubling above it, a quarter for each below (a smaller kernel nears its floor, which was
+observed); twice that for parameters that were fitted to another family; and at most 4. These factors are estimates:
+with them bands of hidden sizes left out, larger or smaller, hold about nine of ten.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import numpy as np
 from .bands import Band
 from .calibration import FamilyFit, OctaveResiduals
 
-_WIDER_PER_DOUBLING: Final = 1.0 / 3.0
+_WIDER_PER_DOUBLING: Final = 0.5
 _WIDER_IF_BORROWED: Final = 2.0
 _WIDEST: Final = 4.0
-_BELOW: Final = 0.25
+_BELOW: Final = 0.5
 """A doubling below the range counts as so much of one above it."""
 
 
 def doublings_outside(ranges: Mapping[str, tuple[int, int]], shape: Mapping[str, Any]) -> Any:
     """Doublings between a shape and the ranges that were observed, over all dimensions; 0 inside them.
 
-    Those below it count a quarter.
+    Those below it count half.
     """
     total: Any = 0.0
     for name, (lowest, highest) in ranges.items():

@@ -96,7 +96,7 @@ def test_nothing_held_out_is_no_band() -> None:
 
 @pytest.mark.parametrize(
     ("doublings", "borrowed", "times"),
-    [(0, False, 1), (1, False, 4 / 3), (1, True, 8 / 3), (0, True, 2), (12, False, 4), (12, True, 4)],
+    [(0, False, 1), (1, False, 1.5), (1, True, 3), (0, True, 2), (9, False, 4), (9, True, 4)],
 )
 def test_a_band_is_wider_outside_the_range_and_for_borrowed_parameters(
     doublings: int, borrowed: bool, times: float
@@ -106,10 +106,10 @@ def test_a_band_is_wider_outside_the_range_and_for_borrowed_parameters(
     assert band.high_seconds - 1 == pytest.approx(times * math.expm1(0.2))
 
 
-def test_doublings_outside_are_counted_over_all_dimensions_those_below_by_a_quarter() -> None:
+def test_doublings_outside_are_counted_over_all_dimensions_those_below_by_half() -> None:
     fit = fit_of("rope", ranges={"rows": (16, 64), "width": (128, 512)})
     shape = {"rows": np.array([1, 16, 64, 256, 256]), "width": np.array([128, 512, 2048, 128, 64])}
-    assert doublings_outside(fit.ranges, shape).tolist() == [4 / 4, 0, 2, 2, 2 + 1 / 4]
+    assert doublings_outside(fit.ranges, shape).tolist() == [4 / 2, 0, 2, 2, 2 + 1 / 2]
 
 
 def test_each_point_says_which_of_its_own_dimensions_are_outside() -> None:
