@@ -6,7 +6,7 @@ q is what nine of ten held-out kernels' |ln(measured / estimate)| lie within: be
 line over log₂(size), beyond the first and the last what those have. Widening is 1 within the range that was observed;
 half as much again for each doubling above it, a quarter for each below (a smaller kernel nears its floor, which was
 observed); twice that for parameters that were fitted to another family; and at most 4. These factors are estimates:
-with them bands of hidden sizes left out, larger or smaller, hold about nine of ten.
+with them the bands of hidden sizes left out hold about nine of ten rows.
 """
 
 from __future__ import annotations
