@@ -4,7 +4,7 @@ Each source's table of a GPU is a sample of its own, with the figures of its own
 same; rows of two sources are never taken for measurements of one thing. A GPU is left out with the tables that all
 sources have of it, on any board. Residuals are those of GPUs that were left out, so a band says what an unseen GPU may
 bring. Of attention, which has a kernel for each generation, the one form is taken that errs least on GPUs left out.
-Products of 8-bit floats are a family of their own, as they are of a device.
+8-bit GEMMs are a family of their own, as they are of a device.
 Errors are told of one row a shape, at most 1,500 a table, drawn so that each octave of size (from one power of two to
 the next) comes as often: a table of 36,000 rows weighs no more than one of 2,000.
 """
@@ -48,7 +48,7 @@ HELD_OUT_GPU: Final = "leave-one-GPU-out"
 HELD_OUT_LATER: Final = "earlier generations to a later one"
 
 _UNSEEN: Final = 2.0
-"""An estimate: by so much wider is a band that one GPU's own rows make of another's."""
+"""An estimate: so many times as far, in logarithms, does a band reach that one GPU's own rows make of another's."""
 
 _ACROSS: Final = ", across boxes"
 """Ends the name of what stands for a network between boxes: it is asked about, but parameters are of one box."""
@@ -165,18 +165,20 @@ def _without_outlier(study: Study) -> Study:
 def _one_gpu_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
     """Of the one GPU that was measured, in one box, which says little of another.
 
-    Its band is twice as wide as on ranks or rows that it did not see; what it holds of another GPU nobody knows.
+    Its band is at least twice as wide as on ranks or rows that it did not see; what it holds of another GPU nobody
+    knows.
     """
     study = next(one for one in family.studies if not _is_across(one))
     (fit,) = family_fits(study, None, progress).values()
-    return fit.model_copy(update={"link": None, "residuals": _of_unseen(fit.residuals), "coverage_percent": None})
+    return fit.model_copy(update={"link": None, "residuals": _for_unseen_gpus(fit.residuals), "coverage_percent": None})
 
 
-def _of_unseen(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:
+def _for_unseen_gpus(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:
     widened = []
     for one in residuals:
         reach = _UNSEEN * max(near.reach for near in residuals if abs(near.octave - one.octave) <= 2)
-        widened.append(one.model_copy(update={"reach": round(reach, 5)}))
+        by = one.widened + reach - one.reach
+        widened.append(one.model_copy(update={"reach": round(reach, 5), "widened": round(by, 5)}))
     return tuple(widened)
 
 

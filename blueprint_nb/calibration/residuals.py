@@ -1,18 +1,19 @@
 """What held-out rows say of the next estimate: how far |ln(measured / estimate)| reaches, and how errors go together.
 
-An octave's reach is what nine of ten rows lie within, to either side: rows that were held out together (a model, a
-fold, a GPU) err alike, and to which side one part errs says nothing of the next. A reach of some parts still covers
-less of another than its name says. It is therefore tried on each part with the residuals of the others alone; each
-octave is then widened by what, with its neighbours up to four octaves away, makes such bands hold 90 % of the rows,
-each part of every device counting the same (conformalised quantile regression, Romano et al. 2019, with groups left out
-in the place of rows). Fewer than 60 rows of an octave are joined by those of its neighbours.
+An octave's reach is what nine of ten of its rows lie within, to either side: rows that were held out together (a model,
+a fold, a GPU) err alike, and to which side one part errs says nothing of the next. Fewer than 60 rows are joined by
+those of neighbours, up to four octaves away.
+
+A band made of some parts is too narrow for another. So each part is tried on the band that the others make, and an
+octave's reach grows by what nine of ten rows lie beyond it, its neighbours' too (conformalised quantile regression,
+Romano et al. 2019, with groups left out in the place of rows). All parts of a device count the same.
 
 A device with few models, so few widths, is not its own best witness. Where others were held out in the same way, their
-residuals together count as much as its own, each device's brought half of the way (in logarithms) to the size that its
-own have.
+residuals together count as much as its own, scaled half of the way (in logarithms) to the mean of its own.
 
-Rows that lie outside what was fitted to without them err more: all are brought to what they would be within it, by the
-rule that bands are widened by.
+Rows that lie outside what was fitted to without them are narrowed to what they would be within it, by the rule that
+bands are widened by. Where all of them lie outside, that says little of the inside; so a band there reaches at least as
+far as nine of ten rows that were fitted to.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from ..cost.calibration import OctaveResiduals
-from ..cost.expected_error import Spread, widening
+from ..cost.expected_error import Spread, narrowed
 from ..cost.octaves import octave_of
 from .errors import Judged, percent
 from .sample import balanced_weights
@@ -49,7 +50,8 @@ class _Reach:
     widened: float = 0.0
 
 
-_Octaves = Mapping[int, _Reach]
+_Reaches = Mapping[int, _Reach]
+"""By octave, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +77,22 @@ def held_out_residuals(
     same numbers.
     """
     every = _Rows.of((judged, *others))
+    residual, octaves, weights = narrowed(judged.residual, judged.doublings), judged.octave, _alike(every.own)
+    numbers = np.unique(octaves)
+    seen = {} if in_sample is None else _plain(_Rows.of((in_sample,)), numbers)
     found = []
-    for octave, band in _widened(every, np.unique(judged.octave)).items():
-        rows = judged.octave == octave
-        own = every.take(every.device == 0).take(rows)
+    for octave, one in _widened(every, numbers).items():
+        rows = octaves == octave
+        least = seen[octave].reach if seen else 0.0
         found.append(
             OctaveResiduals(
                 octave=octave,
                 rows=int(rows.sum()),
-                size=round(2.0**band.place, 1),
-                middle=round(_quantile(judged.residual[rows], 0.5, _alike(own)), 5),
-                reach=round(band.reach, 5),
-                widened=round(band.widened, 5),
-                mape_percent=percent(judged.relative[rows].mean()),
+                size=round(2.0**one.place, 1),
+                middle=round(_quantile(residual[rows], 0.5, weights[rows]), 5),
+                reach=round(max(one.reach, least), 5),
+                widened=round(one.widened, 5),
+                mape_percent=_octave_mape(judged, octave),
                 in_sample_mape_percent=None if in_sample is None else _octave_mape(in_sample, octave),
             )
         )
@@ -130,37 +135,36 @@ class _Rows:
 
     @classmethod
     def of(cls, devices: Sequence[Judged]) -> Self:
-        def joined(column: Callable[[int, Judged], Any]) -> Any:
-            parts = (np.broadcast_to(column(*one), one[1].residual.shape) for one in enumerate(devices))
-            return np.concatenate(list(parts))
-
-        return cls(
-            off=joined(lambda _, one: np.log1p(np.expm1(np.abs(one.residual)) / widening(one.doublings))),
-            size=joined(lambda _, one: one.size),
-            part=joined(lambda _, one: one.part),
-            device=joined(lambda number, _: number),
-        )
+        every = Judged.joined(devices)
+        numbers = np.repeat(np.arange(len(devices)), [len(one.size) for one in devices])
+        return cls(np.abs(narrowed(every.residual, every.doublings)), every.size, every.part, numbers)
 
     @property
     def octave(self) -> Any:
         return octave_of(self.size)
 
-    def take(self, chosen: Any) -> Self:
-        return replace(self, **{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
+    @property
+    def own(self) -> Self:
+        return self.take(self.device == 0)
 
     @property
-    def of_one_size(self) -> Self:
-        """With the residuals of other devices half of the way to the size that the device's own have."""
-        own, off = self._mean_off(0), self.off.copy()
+    def drawn_to_own(self) -> Self:
+        """With the residuals of other devices scaled half of the way to the mean of the device's own."""
+        own, off = self.own.mean_off, self.off.copy()
         for device in np.unique(self.device[self.device > 0]):
-            mean = self._mean_off(device)
+            rows = self.device == device
+            mean = self.take(rows).mean_off
             if own and mean:
-                off[self.device == device] *= np.sqrt(own / mean)
+                off[rows] *= np.sqrt(own / mean)
         return replace(self, off=off)
 
-    def _mean_off(self, device: int) -> float:
-        rows = self.take(self.device == device)
-        return float(_alike(rows) @ rows.off) if len(rows.off) else 0.0
+    @property
+    def mean_off(self) -> float:
+        """Each part of each device counting the same; 0 of no rows."""
+        return float(_alike(self) @ self.off) if len(self.off) else 0.0
+
+    def take(self, chosen: Any) -> Self:
+        return replace(self, **{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
 
 
 def _coverage_percent(rows: _Rows) -> float | None:
@@ -182,15 +186,15 @@ def _of_each_part(rows: _Rows, asked: Callable[[_Rows, _Rows], Any]) -> Any:
     return found
 
 
-def _beyond(rows: _Rows, octaves: _Octaves) -> Any:
+def _beyond(rows: _Rows, reaches: _Reaches) -> Any:
     """How far each row lies outside its band; below 0 within it."""
-    places, reaches = np.array([(one.place, one.reach) for one in octaves.values()]).T
-    return rows.off - Spread(places, reaches).reach_at(rows.size)
+    spread = Spread(*np.array([(one.place, one.reach) for one in reaches.values()]).T)
+    return rows.off - spread.reach_at(rows.size)
 
 
-def _widened(rows: _Rows, octaves: Any) -> _Octaves:
+def _widened(rows: _Rows, octaves: Any) -> _Reaches:
     """By octave, ascending, widened so that such bands of some parts hold the others."""
-    rows = rows.of_one_size
+    rows = rows.drawn_to_own
     plain = _plain(rows, octaves)
     beyond = _of_each_part(rows, lambda out, others: _beyond(out, _plain(others, np.unique(others.octave))))
     if beyond is None:
@@ -198,12 +202,12 @@ def _widened(rows: _Rows, octaves: Any) -> _Octaves:
     found = {}
     for octave, one in plain.items():
         near = _within(rows.octave, octave, _NEAR)
-        by = max(_quantile(beyond[near], _COVERED, _alike(rows.take(near))), 0.0)
+        by = max(_quantile(beyond[near], _COVERED, _own_half(rows.take(near))), 0.0)
         found[octave] = _Reach(one.place, one.reach + by, by)
     return found
 
 
-def _plain(rows: _Rows, octaves: Any) -> _Octaves:
+def _plain(rows: _Rows, octaves: Any) -> _Reaches:
     found, at = {}, rows.octave
     for one in octaves.tolist():
         around = [_within(at, one, far) for far in range(_NEAR + 1)]

@@ -38,12 +38,12 @@ class OctaveResiduals(Record):
     """⌊log₂⌋ of the size."""
     rows: Count
     size: Annotated[Number, Field(ge=1)]
-    """Geometric mean of the rows' sizes."""
+    """Geometric mean of the octave's sizes, those of other devices that were heard too."""
     middle: Number
-    """The median, with weights by part (see `calibration.residuals`): where it leans to."""
+    """The median, with weights by part, as it would be within the range that was observed: where it leans to."""
     reach: Annotated[Number, Field(ge=0)]
-    """What nine of ten lie within, to either side, as they would be within the range that was observed; plus
-    `widened`."""
+    """What nine of ten lie within, to either side, as they would be within that range, plus `widened`; no less than of
+    rows that were fitted to (see `calibration.residuals`)."""
     widened: Annotated[Number, Field(ge=0)] = 0.0
     """By how much further the reach goes so that bands of some models or folds hold 90 % of another."""
     mape_percent: Number | None = None

@@ -5,8 +5,7 @@
 q is what nine of ten held-out kernels' |ln(measured / estimate)| lie within: between the mean sizes of two octaves a
 line over log₂(size), beyond the first and the last what those have. Widening is 1 within the range that was observed;
 half as much again for each doubling above it, a quarter for each below (a smaller kernel nears its floor, which was
-observed); twice that for parameters that were fitted to another family; and at most 4. These factors are estimates:
-with them the bands of hidden sizes left out hold about nine of ten rows.
+observed); twice that for parameters that were fitted to another family; and at most 4. These factors are estimates.
 """
 
 from __future__ import annotations
@@ -43,6 +42,14 @@ def widening(doublings: Any, *, borrowed: bool = False) -> Any:
     """How much wider a band is so many `doublings` outside, and for parameters that are `borrowed`."""
     wider = 1.0 + _WIDER_PER_DOUBLING * np.asarray(doublings, dtype=np.float64)
     return np.minimum(wider * (_WIDER_IF_BORROWED if borrowed else 1.0), _WIDEST)
+
+
+def narrowed(residual: Any, doublings: Any) -> Any:
+    """ln(measured / estimate) of rows so many `doublings` outside, as it would be within the range.
+
+    The rule of `Spread.band`, the other way round.
+    """
+    return np.copysign(np.log1p(np.expm1(np.abs(residual)) / widening(doublings)), residual)
 
 
 def outside_dimensions(fit: FamilyFit, shape: Mapping[str, Any]) -> tuple[Any, tuple[tuple[str, ...], ...]]:
