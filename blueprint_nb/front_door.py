@@ -71,10 +71,9 @@ def estimate(
 
     Before the mode come figures of your own, `asserted` (a CSV file of family, shape and seconds, or component to
     seconds), then `evidence`: measured kernels of this system, as a `PerformanceDatabase`, its folder, or a frame of
-    observations; each row of `components` says whose figure it is. From `learned_from`, given alike, a layer learns
-    what the calibration gets wrong near measured GEMMs and gated activations, and corrects it. `host_overhead` adds the
-    host's time of each step as the component `host_overhead`. What was asserted but nothing asks for is named by the
-    verdict.
+    observations; each row of `components` says whose figure it is. `learned_from`, of the same kinds as `evidence`,
+    corrects the calibration near measured GEMMs and gated activations. `host_overhead` adds the host's time of each
+    step as the component `host_overhead`. What was asserted but nothing asks for is named by the verdict.
 
     Raises `InvalidInputError` (names with the nearest ones, numbers, mappings, contexts, evidence of other systems or
     of two sources at odds) and `UnsupportedError` where the system lacks a figure.
@@ -138,8 +137,8 @@ def sweep(
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
     chosen = mode_of(hardware, mode)
-    named = calibration_of(hardware, chosen, calibration)
-    stacked = stacked_before(hardware, evidence, asserted, learned_from, named)
+    parameters = calibration_of(hardware, chosen, calibration)
+    stacked = stacked_before(hardware, evidence, asserted, learned_from, parameters)
     unasked = Unasked(stacked)
     inputs = SweepInputs(
         model=spec,
@@ -154,7 +153,7 @@ def sweep(
         provider=provider_of(
             hardware,
             chosen,
-            named,
+            parameters,
             stacked,
             _flag("host_overhead", host_overhead),
         ),
@@ -169,7 +168,7 @@ def sweep(
         # A frame has no place for it, and what is not said here would pass for a figure that was taken.
         warnings.warn(f"{words}, at no point of this sweep", stacklevel=2)
     if chosen == "calibrated" and (words := unfelt_in_words(hardware, datatype)):
-        warnings.warn(f"{pricing_in_words(hardware, chosen, named)}: {words}", stacklevel=2)
+        warnings.warn(f"{pricing_in_words(hardware, chosen, parameters)}: {words}", stacklevel=2)
     return frame
 
 

@@ -20,6 +20,8 @@ INT64_LIMIT = 2**63
 
 _SMALLEST_WRITTEN_OUT = 1e-4
 _LARGEST_WRITTEN_OUT = 1e9
+"""Beyond these nobody counts the zeros."""
+
 NO_FIGURE = "–"
 """In the place of a figure that there is none of."""
 

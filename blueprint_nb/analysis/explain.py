@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..cost import LEARNED, ComponentActivity, ComponentCost, CostProvider, Origin
+from ..cost import LEARNED_RESIDUAL, ComponentActivity, ComponentCost, CostProvider, Origin
 from ..units import format_count, format_seconds
 from .estimate import Estimate
 from .priced_by import origin_of
@@ -20,7 +20,7 @@ def explanation_of(estimate: Estimate, step: Step, component: ComponentActivity,
     origin = origin_of(cost)
     if origin is None:
         return ""
-    if origin.method in ("calibrated", LEARNED):
+    if origin.method in ("calibrated", LEARNED_RESIDUAL):
         inputs = estimate.inputs
         return _provider(estimate).explanation(component, step.costs.activity, inputs.system, inputs.network)
     return _measured(origin) if origin.method == "exact-evidence" else ""

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..catalog import load_calibration, profiles_folder, read_record
+from ..catalog import POOLED, load_calibration, profiles_folder, read_record
 from ..cost import (
     AssertedProvider,
     ExactEvidenceProvider,
@@ -54,14 +54,22 @@ def stacked_before(
         if not calibration:
             rule = "belongs to mode='calibrated', the only one that it can correct"
             next_step = "Leave it out, or choose that mode."
-            raise InvalidInputError("learned_from", got=shown(learned_from), rule=rule, next_step=next_step)
-        observations = _of_system(learned_from, system, "learned_from")
+            raise InvalidInputError("learned_from", got=_in_words(learned_from), rule=rule, next_step=next_step)
+        alone = "" if calibration == POOLED else "With calibration='pooled': "
+        observations = _of_system(learned_from, system, "learned_from", alone)
         providers.append(LearnedResidualProvider(observations, set_provider(system, calibration)))
     return tuple(Stacked(name=one.name, method=one.method, revision=one.revision, provider=one) for one in providers)
 
 
-def _of_system(evidence: object, system: SystemProfile, argument: str) -> pl.DataFrame:
-    """The observations of `system` in what was given for an `argument`."""
+def _in_words(evidence: object) -> str:
+    """Short, whatever it is."""
+    import polars as pl
+
+    return f"{len(evidence):,} observations" if isinstance(evidence, pl.DataFrame) else shown(evidence)
+
+
+def _of_system(evidence: object, system: SystemProfile, argument: str, given: str = "") -> pl.DataFrame:
+    """The observations of `system` in what was given for an `argument`; `given` comes before what to do."""
     import polars as pl
 
     devices = sorted(_devices(system))
@@ -75,12 +83,13 @@ def _of_system(evidence: object, system: SystemProfile, argument: str) -> pl.Dat
     if not len(found):
         held = frame if database is None else database.observations
         pairs = held.select("target", "source").unique().sort("target", "source").rows()
+        when = "where" if given else "Where"
         words = [f"of {target} from {source}" for source, target in devices]
         raise InvalidInputError(
             argument,
             got=", ".join(f"{target} from {source}" for target, source in pairs[:8]) or "no observation",
             rule=f"must hold observations {', '.join([*words, f'of the target {system.name}'])}",
-            next_step=f"Where one of them is this device, write {system.name} in its column target.",
+            next_step=f"{given}{when} one of them is this device, write {system.name} in its column target.",
         )
     return found
 

@@ -9,7 +9,7 @@ from .calibrated import CalibratedProvider
 from .calibration import CalibrationSet
 from .exact_evidence import ExactEvidenceProvider, evidence_providers
 from .host_overhead import HOST_LAYER, HOST_OVERHEAD, WithHostOverhead
-from .learned import LEARNED, LearnedResidualProvider
+from .learned import LEARNED_RESIDUAL, LearnedResidualProvider
 from .noise import NoiseFloors
 from .origin import Origin
 from .provider import (
@@ -32,7 +32,7 @@ __all__ = [
     "BY_COMPONENT",
     "HOST_LAYER",
     "HOST_OVERHEAD",
-    "LEARNED",
+    "LEARNED_RESIDUAL",
     "MODES",
     "USER_ASSERTED",
     "Activity",

@@ -1,9 +1,10 @@
 """`learned-residual`: the calibrated form's time, corrected by what was measured of shapes near the one that is asked.
 
 To be stacked before the calibrated provider whose set it corrects. It learns when it is first asked, from an
-observation table of the device; nothing of it stands in a file. It claims only what it has a coverage for (see
-`residual_layer`), never says less than the peaks allow, and each row says its coverage. The band is the set's about the
-new time: its factors come from residuals without a layer, so it is rather too wide.
+observation table of the device; nothing of it stands in a file. It claims what its layer changes (see
+`residual_layer`): shapes with a coverage, and larger ones, of coverage 0, until the form's time is no less than that of
+the last shape with one. It never says less than the peaks allow, and each row says its coverage. The band is the set's
+about the new time: its factors come from residuals without a layer, so it is rather too wide.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .residual_layer import BANDWIDTHS, SHRINKAGE, Corrected, ResidualLayer
 if TYPE_CHECKING:
     import polars as pl
 
-LEARNED: Final = "learned-residual"
+LEARNED_RESIDUAL: Final = "learned-residual"
 
 TERM: Final = "learned_residual"
 """Of a cost: what the layer adds to the form's seconds, or takes off."""
@@ -53,13 +54,13 @@ class LearnedResidualProvider(CostProvider):
     Raises `InvalidInputError` where none is, or they are of several.
     """
 
-    method = LEARNED
+    method = LEARNED_RESIDUAL
 
     def __init__(self, observations: pl.DataFrame, calibrated: CalibratedProvider) -> None:
         """From an observation table, checked."""
         self._calibrated = calibrated
         self._observations = _own(observations, calibrated.calibration)
-        self.name = f"{LEARNED}:{calibrated.calibration.name}"
+        self.name = f"{LEARNED_RESIDUAL}:{calibrated.calibration.name}"
         self.revision = digest(
             {
                 "observations": observations_digest(self._observations),
@@ -81,7 +82,7 @@ class LearnedResidualProvider(CostProvider):
     def claims(
         self, activity: Activity, system: SystemProfile, network: NetworkTierBinding
     ) -> tuple[Claim | None, ...]:
-        """A claim on each component of a learned family, at the points near what was measured. Raises as those of the
+        """A claim on each component of a learned family, at the points that the layer changes. Raises as those of the
         calibrated provider.
         """
         return tuple(self._claim(component, activity, system) for component in activity.components)
@@ -104,8 +105,8 @@ class LearnedResidualProvider(CostProvider):
         found = self._corrected(component, activity, system)
         if found is None or not np.any(found[2].is_corrected):
             return None
-        kernel, form, corrected = found
-        origins, origin_index = self._origins(kernel.family, form, corrected.coverage)
+        layer, form, corrected = found
+        origins, origin_index = self._origins(layer.samples, form, corrected.coverage)
         ratio = corrected.seconds / form.seconds
         cost = replace(
             form,
@@ -119,8 +120,8 @@ class LearnedResidualProvider(CostProvider):
 
     def _corrected(
         self, component: ComponentActivity, activity: Activity, system: SystemProfile
-    ) -> tuple[Kernel, ComponentCost, Corrected] | None:
-        """The kernel, what its form says of it and what the layer makes of that; None where nothing is learned."""
+    ) -> tuple[ResidualLayer, ComponentCost, Corrected] | None:
+        """The layer, what the form says and what the layer makes of that; None where nothing is learned."""
         for kernel in kernels_of(component, activity.statistics):
             if kernel.family not in BANDWIDTHS:
                 continue
@@ -130,7 +131,7 @@ class LearnedResidualProvider(CostProvider):
                 corrected = layer.corrected(kernel.shape, form.seconds)
                 peak = self._calibrated.peak_seconds(kernel, activity.datatype, system)
                 seconds = corrected.seconds if peak is None else np.maximum(corrected.seconds, peak)
-                return kernel, form, replace(corrected, seconds=seconds)
+                return layer, form, replace(corrected, seconds=seconds)
         return None
 
     def _layer(self, family: str, datatype: str, system: SystemProfile) -> ResidualLayer | None:
@@ -155,9 +156,8 @@ class LearnedResidualProvider(CostProvider):
             return None
         return ResidualLayer(family, shape, rows["seconds"].to_numpy(), seconds_of)
 
-    def _origins(self, family: str, form: ComponentCost, coverage: Any) -> tuple[tuple[Origin, ...], Any]:
+    def _origins(self, samples: int, form: ComponentCost, coverage: Any) -> tuple[tuple[Origin, ...], Any]:
         """One for each percent of coverage and each match of the form; and which, at each point."""
-        samples = int((self._observations["family"] == family).sum())
         codes = np.rint(100.0 * coverage).astype(np.int64) * len(form.origins) + form.origin_index
         present, index = np.unique(codes, return_inverse=True)
         origins = tuple(
@@ -185,8 +185,8 @@ def _own(observations: pl.DataFrame, calibration: CalibrationSet) -> pl.DataFram
     if own.select(_KEY).n_unique() == 1:
         return own
     held = own if len(own) else learned
-    keys = [_in_short(*key) for key in held.select(_OF_SET).unique().sort(_OF_SET).rows()]
-    whose = f", {_in_short(*of_set.values())}, which {calibration.name} was fitted to" if calibration.target else ""
+    keys = [_in_short(**key) for key in held.select(_KEY).unique().sort(_KEY).to_dicts()]
+    whose = f", {_in_short(**of_set)}, which {calibration.name} was fitted to" if calibration.target else ""
     raise InvalidInputError(
         "learned_from",
         got=few(keys, _MOST_NAMED, "; ") or f"no {' and no '.join(BANDWIDTHS)}",
@@ -195,5 +195,7 @@ def _own(observations: pl.DataFrame, calibration: CalibrationSet) -> pl.DataFram
     )
 
 
-def _in_short(target: str, source: str, software: str, version: str) -> str:
-    return f"{target} from {source} by {f'{software} {version}'.strip()}"
+def _in_short(target: str, source: str, software: str, software_version: str, **further: str) -> str:
+    """`further` is what else keeps sources apart, in words where it is known."""
+    words = [f"{target} from {source} by {f'{software} {software_version}'.strip()}"]
+    return ", ".join([*words, *(f"{name.replace('_', ' ')} {value}" for name, value in further.items() if value)])

@@ -6,10 +6,10 @@ over measured shapes s and the dimensions d that a model fixes. rₛ is ln(measu
 the work, m for short: of medians made non-decreasing in m (isotonic regression of their logarithms, by pooling adjacent
 violators), linear in log₂ m in between. fadeₛ is 1 where s was measured and falls to 0 over a doubling of m beyond.
 
-Time never falls as m grows: at every second measured m it is T = the largest of t · eʳ so far, and from one of them to
-the next T climbs in step with t. So where t hardly grows beyond the last, T stays at what it was there until t gets to
-it, though nothing covers it any more. Left out: anything from one device to another. Source: kernel regression
-(Nadaraya 1964, Watson 1964), shrunk to 0.
+Time never falls as m grows: at knots (every second measured m, and where a shape's measurements begin, end and have
+faded) it is T = the largest of t · eʳ so far, and from one knot to the next T climbs in step with t. So where t hardly
+grows beyond the last, T stays at what it was there until t gets to it, though nothing covers it any more. Left out:
+anything from one device to another. Source: kernel regression (Nadaraya 1964, Watson 1964), shrunk to 0.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _MOST_CURVES: Final = 1024
 """That are kept: a shape is asked for again and again."""
 
 _ROUNDING: Final = 1e-9
+"""A time so little above the form's is the form's."""
 
 SecondsOf = Callable[[Mapping[str, Any]], Any]
 """The fitted form: float64 of shape (rows,), of int64 arrays by dimension."""
@@ -79,6 +80,7 @@ class ResidualLayer:
         self._bandwidths = np.array(list(BANDWIDTHS[family].values()))
         (self._size,) = (name for name in DIMENSIONS[family] if name not in self._fixed)
         self._seconds_of = seconds_of
+        self.samples = len(seconds)
         columns = np.stack([np.asarray(shape[name], dtype=np.int64) for name in (*self._fixed, self._size)])
         distinct, index = np.unique(columns, axis=1, return_inverse=True)
         form = seconds_of(dict(zip((*self._fixed, self._size), distinct, strict=True)))
@@ -159,7 +161,10 @@ class ResidualLayer:
 
 
 def non_decreasing(values: Any) -> Any:
-    """The non-decreasing sequence nearest to `values` by squares: float64 of their shape (rows,)."""
+    """The non-decreasing sequence nearest to `values` by squares: float64 of their shape (rows,).
+
+    SciPy has it too, but only the extras for fitting bring SciPy.
+    """
     means: list[float] = []
     counts: list[int] = []
     for value in np.asarray(values, dtype=np.float64).tolist():

@@ -200,8 +200,17 @@ def test_a_layer_needs_the_calibrated_mode_and_measurements_of_the_system() -> N
         "learned_from belongs to mode='calibrated', the only one that it can correct. Got 'measured'. "
         "Leave it out, or choose that mode."
     )
-    with pytest.raises(InvalidInputError, match=r"^learned_from must hold observations of a100 from vidur, of the "):
+    with pytest.raises(InvalidInputError, match=r"to mode='calibrated', .* Got 1 observations\. Leave it out"):
+        estimate(mode="peak-only", learned_from=measured())
+    with pytest.raises(InvalidInputError) as caught:
         estimate(learned_from=measured("h100"))
+    assert str(caught.value) == (
+        "learned_from must hold observations of a100 from vidur, of the target a100_80g_pcie. Got h100 from vidur. "
+        "With calibration='pooled': where one of them is this device, write a100_80g_pcie in its column target."
+    )
+    twice = pl.concat([measured(), measured(source_revision="another")])
+    with pytest.raises(InvalidInputError, match=r"source revision another; a100 from vidur by .*, source revision "):
+        estimate(learned_from=twice)
     with pytest.raises(InvalidInputError, match=r"^learned_from must be a PerformanceDatabase, the path of one, or"):
         estimate(learned_from=1)
     with pytest.raises(InvalidInputError, match=r"^learned_from must hold gemm or gated_activation of one device, "):
@@ -360,8 +369,8 @@ def test_a_preset_says_in_which_datatype_it_can_not_be_calibrated() -> None:
         estimate("h100_80g_nvl8", mode="calibrated", datatype="float8")
     assert str(caught.value) == (
         "h100_80g_nvl8 must give compute_units and l2_cache_mib to be priced by its own figures in the mode calibrated. "
-        "Got float8 and a profile without compute_units and l2_cache_mib. Use another mode or datatype; it has peaks of "
-        "float16, float8."
+        "Got float8 and a profile without compute_units and l2_cache_mib. Use another mode, or float16, "
+        "which it has peaks of."
     )
 
 

@@ -158,6 +158,5 @@ def test_a_system_without_compute_units_is_refused_by_name():
         machine_of(load_system("a100_80g"), "float16")
     assert str(caught.value) == (
         "a100_80g must give compute_units and l2_cache_mib to be priced by its own figures in the mode calibrated. "
-        "Got float16 and a profile without compute_units and l2_cache_mib. Use another mode or datatype; it has peaks "
-        "of float16."
+        "Got float16 and a profile without compute_units and l2_cache_mib. Use another mode."
     )

@@ -160,6 +160,11 @@ def test_alone_it_prices_no_step() -> None:
     )
 
 
+def test_a_row_says_how_many_measurements_of_elements_as_long_were_learned_from() -> None:
+    cost = of(priced(learned(measured(), measured(datatype="float32"))), "qkv_projection")
+    assert cost.origins[int(cost.origin_index)].samples == len(SIZES)
+
+
 def test_of_many_sources_those_of_the_set_s_own_are_heard() -> None:
     both = learned(measured(), measured(factor=5, source="mine"), measured(factor=5, target="h100"))
     assert both.revision == learned().revision
@@ -168,8 +173,8 @@ def test_of_many_sources_those_of_the_set_s_own_are_heard() -> None:
 @pytest.mark.parametrize(
     ("frame", "got"),
     [
-        (measured(source="mine"), "a100 from mine by vidur"),
-        (measured(target="h100"), "h100 from vidur by vidur"),
+        (measured(source="mine"), "a100 from mine by vidur, source revision r1"),
+        (measured(target="h100"), "h100 from vidur by vidur, source revision r1"),
         (measured("rope"), "no gemm and no gated_activation"),
     ],
 )
@@ -187,6 +192,6 @@ def test_a_set_of_no_device_may_learn_from_any_but_from_one() -> None:
     pooled = set_of(target="", systems=())
     assert learned(measured(source="mine"), calibration=pooled).name == "learned-residual:made-up"
     with pytest.raises(
-        InvalidInputError, match=r"revision and software\. Got a100 from mine by vidur; a100 from vidur"
+        InvalidInputError, match=r"software\. Got a100 from mine by vidur, source revision r1; a100 from vidur by"
     ):
         learned(measured(source="mine"), measured(), calibration=pooled)

@@ -37,11 +37,12 @@ def machine_of(system: SystemProfile, datatype: str) -> Machine:
     """A system's figures. Raises `UnsupportedError`, naming those that it lacks and the datatype."""
     system.require_datatype(datatype)
     if missing := " and ".join(missing_figures(system)):
+        others = " or ".join(name for name in system.matrix.datatypes if name != datatype)
         raise UnsupportedError(
             system.name,
             got=f"{datatype} and a profile without {missing}",
             rule=f"must give {missing} to be priced by its own figures in the mode calibrated",
-            next_step=f"Use another mode or datatype; it has peaks of {', '.join(system.matrix.datatypes)}.",
+            next_step="Use another mode" + (f", or {others}, which it has peaks of." if others else "."),
         )
     return Machine(
         compute_units=system.compute_units or 0,
