@@ -71,6 +71,10 @@ class LearnedResidualProvider(CostProvider):
         )
         self._layers: dict[tuple[str, str, str], ResidualLayer | None] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was learned, which is learned anew."""
+        return {**self.__dict__, "_layers": {}}
+
     def cost(self, activity: Activity, system: SystemProfile, network: NetworkTierBinding) -> CostBlock:
         """Of a block that it covers from end to end. Raises `UnsupportedError` for any other."""
         return block_of_claims(self, activity, system, network, self._refusal)
@@ -158,7 +162,8 @@ class LearnedResidualProvider(CostProvider):
 
     def _origins(self, samples: int, form: ComponentCost, coverage: Any) -> tuple[tuple[Origin, ...], Any]:
         """One for each percent of coverage and each match of the form; and which, at each point."""
-        codes = np.rint(100.0 * coverage).astype(np.int64) * len(form.origins) + form.origin_index
+        percents = np.where(coverage > 0.0, np.maximum(np.rint(100.0 * coverage), 1.0), 0.0).astype(np.int64)
+        codes = percents * len(form.origins) + form.origin_index
         present, index = np.unique(codes, return_inverse=True)
         origins = tuple(
             Origin(self.name, self.revision, self.method, f"{_in_words(percent / 100.0)}, {own.match}", samples=samples)
@@ -169,7 +174,7 @@ class LearnedResidualProvider(CostProvider):
 
 
 def _in_words(coverage: float) -> str:
-    return f"coverage {coverage:.2f}"
+    return f"coverage {coverage:.2f}" if coverage else "no coverage, held at the time of a smaller size"
 
 
 def _own(observations: pl.DataFrame, calibration: CalibrationSet) -> pl.DataFrame:

@@ -60,12 +60,13 @@ def _check_bounds(field: str, fit: FamilyFit, form: Family) -> None:
 
 def _check_residuals(field: str, residuals: Sequence[OctaveResiduals]) -> None:
     for one in residuals:
-        if one.octave > _LARGEST_OCTAVE or not 1 << one.octave <= one.size <= 2 << one.octave:
+        if one.octave > _LARGEST_OCTAVE or not 1 << one.octave <= one.size < 2 << one.octave:
             rule = f"must have an octave up to {_LARGEST_OCTAVE} and a size within it"
             raise InvalidInputError(field, got=f"octave {one.octave}, size {one.size:.6g}", rule=rule)
-        if one.reach > _LARGEST_RESIDUAL:
-            rule = f"must reach no further than {_LARGEST_RESIDUAL}"
-            raise InvalidInputError(field, got=f"octave {one.octave}, {one.reach}", rule=rule)
+        if not one.widened <= one.reach <= _LARGEST_RESIDUAL:
+            rule = f"must reach from what it was widened by to {_LARGEST_RESIDUAL}"
+            got = f"octave {one.octave}, {one.reach} widened by {one.widened}"
+            raise InvalidInputError(field, got=got, rule=rule)
     octaves = [one.octave for one in residuals]
     if len(set(octaves)) < len(octaves):
         got = ", ".join(map(str, sorted(octaves)))

@@ -50,7 +50,10 @@ def test_a_range_of_another_dimension_or_the_wrong_way_round_is_refused() -> Non
 @pytest.mark.parametrize(
     ("broken", "rule"),
     [
-        (residuals(800.0, last=0), "must reach no further than 20.0. Got octave 0, 800.0."),
+        (
+            residuals(800.0, last=0),
+            "must reach from what it was widened by to 20.0. Got octave 0, 800.0 widened by 0.0.",
+        ),
         (
             residuals(first=61, last=61),
             "must have an octave up to 60 and a size within it. Got octave 61, size 2.30584e+18.",
