@@ -56,7 +56,7 @@ class PerformanceDatabase:
         is not what was written, or two parts hold the same record.
         """
         folder = _folder(root)
-        if not manifest_folder(folder).is_dir():
+        if not _is_folder(manifest_folder(folder)):
             next_step = "Make one with PerformanceDatabase.create."
             raise ProfileError(str(folder), rule="holds no performance database", next_step=next_step)
         parts = tuple(read_manifest(path) for path in sorted(manifest_folder(folder).glob("*.json")))
@@ -124,6 +124,14 @@ def _folder(root: object) -> Path:
     if not isinstance(root, (str, os.PathLike)) or not isinstance(os.fspath(root), str) or not os.fspath(root):
         raise InvalidInputError("root", got=shown(root), rule="must be the path of a folder")
     return Path(root)
+
+
+def _is_folder(path: Path) -> bool:
+    """A path that is too long to be one is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _accepted(name: str, value: object) -> pl.Series:

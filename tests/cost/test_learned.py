@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,22 @@ def test_points_beyond_what_was_measured_are_equal_to_the_bit() -> None:
     index = np.broadcast_to(cost.origin_index, np.shape(cost.seconds)).ravel()
     methods = [cost.origins[place].method for place in index]
     assert methods == ["learned-residual"] * 2 + ["calibrated"] * 3
+
+
+def test_a_time_held_beyond_what_was_measured_says_that_nothing_covers_it() -> None:
+    """One row takes a second: no larger one takes less."""
+    slow = learned(measured(m=1, seconds=[1.0] * len(SIZES)))
+    cost = of(priced(slow, grid([1, 4], [200])), "qkv_projection")
+    matches = [cost.origins[place].match for place in np.ravel(cost.origin_index)]
+    assert matches == ["coverage 0.77, in range", "no coverage, held at the time of a smaller size, in range"]
+    first, second = np.ravel(cost.seconds)
+    assert second >= first
+
+
+def test_a_layer_that_was_used_can_be_pickled_and_learns_the_same_again() -> None:
+    layer = learned()
+    before = of(priced(layer), "qkv_projection")
+    assert of(priced(pickle.loads(pickle.dumps(layer))), "qkv_projection").seconds == before.seconds
 
 
 def test_a_gated_activation_is_corrected_and_no_other_row_wise_kernel() -> None:

@@ -133,6 +133,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     assert refused(lambda: PerformanceDatabase(tmp_path)) == (
         f"{tmp_path} holds no performance database. Make one with PerformanceDatabase.create."
     )
+    assert " holds no performance database. " in refused(lambda: PerformanceDatabase("x" * 5000))
     assert refused(lambda: PerformanceDatabase(7)) == "root must be the path of a folder. Got 7."  # type: ignore[arg-type]
     assert refused(lambda: PerformanceDatabase.create(file)) == (
         f"{file} can't be made: not a directory. Name another folder."
