@@ -101,7 +101,7 @@ def test_recorded_figures_as_json(run: Run) -> None:
         pytest.approx(100 / 1.1),
         pytest.approx(110),
     )
-    assert found["bands"][0]["width_percent"] == pytest.approx(20)
+    assert found["bands"][0]["width_percent"] == pytest.approx(110 - 100 / 1.1)
     assert found["bands"][0]["covered_percent"] == 87.5
 
 
