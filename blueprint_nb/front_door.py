@@ -23,7 +23,7 @@ from .analysis import (
 from .analysis.axes import axis
 from .analysis.providers import calibration_of, calibrations_of, mode_of, pricing_in_words, provider_of
 from .analysis.stacking import stacked_before
-from .analysis.unasked import Unasked, unasked_in_words
+from .analysis.unasked import Unasked
 from .analysis.unfelt import unfelt_in_words
 from .catalog import load_model, load_system, model_names, system_names
 from .cost import has_calibration, modes_of
@@ -132,7 +132,8 @@ def sweep(
     See `analysis.sweep.sweep_points` for the columns; with `by_component`, a row for each (point, component). Points
     that no legal mapping has, or whose context the model does not take, have nulls and a reason. `evidence`,
     `asserted`, `learned_from` and `host_overhead` are as in `estimate`; a UserWarning names what was asserted but no
-    point asks for, and what of a what-if the mode calibrated does not feel. Raises as `estimate`.
+    point asks for, a layer that corrects nothing, and what of a what-if the mode calibrated does not feel. Raises as
+    `estimate`.
     """
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
@@ -164,9 +165,9 @@ def sweep(
         unasked=unasked,
     )
     frame = sweep_components(inputs) if _flag("by_component", by_component) else sweep_points(inputs)
-    if words := unasked_in_words(unasked.labels):
+    if words := unasked.in_words:
         # A frame has no place for it, and what is not said here would pass for a figure that was taken.
-        warnings.warn(f"{words}, at no point of this sweep", stacklevel=2)
+        warnings.warn(f"in this sweep, {words}", stacklevel=2)
     if chosen == "calibrated" and (words := unfelt_in_words(hardware, datatype)):
         warnings.warn(f"{pricing_in_words(hardware, chosen, parameters)}: {words}", stacklevel=2)
     return frame

@@ -114,7 +114,7 @@ def _grid(inputs: SweepInputs, tensor_parallel: int, pipeline_parallel: int) -> 
     statistics = phase_statistics(template, inputs.phase, inputs.batch_size[:, None], contexts[None, :])
     costs = price(inputs.provider, template_activity(template, statistics), inputs.system, inputs.network)
     if inputs.unasked is not None:
-        inputs.unasked.see(costs.activity)
+        inputs.unasked.see(costs)
     return MappingGrid(tensor_parallel, pipeline_parallel, None, costs, fullest_stage(template, statistics))
 
 

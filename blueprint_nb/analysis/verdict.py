@@ -16,7 +16,7 @@ from .composition import adds_terms
 from .memory import MemoryReport
 from .memory_search import Fix, smallest_fix
 from .priced_by import calibrated_by
-from .unasked import unasked_by, unasked_in_words
+from .unasked import unasked_by
 from .unfelt import unfelt_in_words
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Verdict:
     """The calibration that prices it, what comes from other sets, and what of a what-if it does not feel; empty in the
     analytical modes."""
     unasked: str = ""
-    """What was asserted but not asked for; empty where all of it was."""
+    """What was asserted but not asked for, or learned to no effect; empty where there is no such thing."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def verdict_of(estimate: Estimate) -> Verdict:
         bound=_bound(costs, estimate.inputs.system),
         throughput=_throughput(estimate),
         basis=_basis(estimate, costs),
-        unasked=unasked_in_words(unasked_by(estimate)),
+        unasked=unasked_by(estimate).in_words,
         fix="" if memory.fits else _fix(estimate, smallest_fix(estimate.inputs)),
     )
 

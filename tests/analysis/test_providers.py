@@ -193,6 +193,15 @@ def test_what_is_measured_or_asserted_comes_before_what_is_learned() -> None:
     assert [one.method for one in est.inputs.stacked] == ["exact-evidence", "learned-residual"]
 
 
+def test_a_layer_that_no_kernel_comes_near_is_said_to_correct_nothing() -> None:
+    far = measured(n=333, k=77)
+    est = estimate(learned_from=far)
+    assert est.verdict.unasked == "learned-residual:vidur corrects nothing"
+    assert estimate(learned_from=measured()).verdict.unasked == ""
+    with pytest.warns(UserWarning, match=r"^in this sweep, learned-residual:vidur corrects nothing$"):
+        bp.sweep("phi-2", SYSTEM, learned_from=far)
+
+
 def test_a_layer_needs_the_calibrated_mode_and_measurements_of_the_system() -> None:
     with pytest.raises(InvalidInputError) as caught:
         estimate(mode="peak-only", learned_from="measured")
