@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blueprint_nb.catalog import load_system
+from blueprint_nb.cost.evaluation import kernel_times
 from blueprint_nb.cost.families import (
     AttentionDecode,
     AttentionPrefill,
@@ -151,6 +152,19 @@ def test_a_machine_is_what_a_systems_profile_says():
     assert machine == Machine(
         compute_units=108, matrix_flops=312e12, bytes_per_second=1935e9, l2_bytes=40 * 2**20, element_bytes=2
     )
+
+
+def test_a_layer_norm_adds_three_figures_up_where_an_rms_norm_adds_one():
+    """One row of 512: one chunk of either; 2 µs and a chunk of 1 µs against a row of 0.5 µs, once or three times."""
+    values = {one.name: one.start for one in ROW_FAMILIES["rms_norm"].parameters}
+    values.update(floor_seconds=2e-6, row_seconds=5e-7, chunk_seconds=1e-6, wave_smoothness=0.0)
+    shape = {"rows": np.array([1]), "width": np.array([512])}
+    terms = {
+        name: kernel_times(ROW_FAMILIES[name], shape, A100, values).terms["waves"]
+        for name in ("rms_norm", "layer_norm")
+    }
+    assert terms["rms_norm"] == pytest.approx(1.5e-6)
+    assert terms["layer_norm"] == pytest.approx(2.5e-6)
 
 
 def test_a_system_without_compute_units_is_refused_by_name():
