@@ -133,7 +133,7 @@ def _calibrated(system: SystemProfile, calibration: str) -> tuple[CalibratedProv
     Each takes the figures of the first set that has some where its own has none.
     """
     sets = [load_calibration(name, system) for name in asked_in_order(system, calibration)]
-    machine = next((one.machine for one in sets if one.machine is not None), None)
+    machine = fitted_machine(system)
     if machine is not None:
         _refuse_changed_figures(system, machine)
     return tuple(CalibratedProvider(one, machine) for one in sets)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--target",
     multiple=True,
     metavar="NAME",
-    help="Only this device, as Vidur names it; its bands then hear of no other. Repeatable.",
+    help="Only this device, as Vidur names it; its fit and bands then hear of no other. Repeatable.",
 )
 @click.option("--family", multiple=True, metavar="NAME", help="Only this family of kernels. Repeatable.")
 @click.option("--no-trees", is_flag=True, help="Leave out the boosted trees, which need LightGBM.")

@@ -81,10 +81,9 @@ class ResidualLayer:
         (self._size,) = (name for name in DIMENSIONS[family] if name not in self._fixed)
         self._seconds_of = seconds_of
         self.samples = len(seconds)
-        columns = np.stack([np.asarray(shape[name], dtype=np.int64) for name in (*self._fixed, self._size)])
-        distinct, index = np.unique(columns, axis=1, return_inverse=True)
-        form = seconds_of(dict(zip((*self._fixed, self._size), distinct, strict=True)))
-        medians = _medians(np.asarray(seconds, dtype=np.float64), index.reshape(-1))
+        names = (*self._fixed, self._size)
+        distinct, medians = _medians({name: shape[name] for name in names}, seconds)
+        form = seconds_of(dict(zip(names, distinct, strict=True)))
         fixed, start = np.unique(distinct[:-1], axis=1, return_index=True)
         # Sorted by the fixed dimensions first, so that each of their combinations is a run in ascending size.
         sizes, measured, estimated = (
@@ -156,8 +155,7 @@ class ResidualLayer:
         share = np.clip((seconds - curve.form_seconds[first]) / np.where(climb > 0.0, climb, np.inf), 0.0, 1.0)
         low, high = curve.seconds[first], curve.seconds[last]
         between = np.clip(low + (high - low) * share, low, high)
-        beyond = np.where(sizes < knots[0], seconds, np.maximum(seconds, high))
-        return np.where((sizes < knots[0]) | (first == last), beyond, between)
+        return np.select([sizes < knots[0], first == last], [seconds, np.maximum(seconds, high)], between)
 
 
 def non_decreasing(values: Any) -> Any:
@@ -178,13 +176,16 @@ def non_decreasing(values: Any) -> Any:
     return np.repeat(means, counts)
 
 
-def _medians(seconds: Any, group: Any) -> Any:
-    """Of each group: float64 of shape (groups,)."""
-    order = np.lexsort((seconds, group))
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    counts = np.diff(starts, append=len(group))
-    ordered = seconds[order]
-    return (ordered[starts + (counts - 1) // 2] + ordered[starts + counts // 2]) / 2.0
+def _medians(shape: Mapping[str, Any], seconds: Any) -> tuple[Any, Any]:
+    """Distinct shapes, ascending by the first dimension, then the next: int64 of shape (dimensions, shapes); and the
+    median of each.
+    """
+    import polars as pl
+
+    names = list(shape)
+    rows = pl.DataFrame({**shape, "seconds": seconds})
+    found = rows.group_by(names).agg(pl.col("seconds").median()).sort(names)
+    return found.select(names).to_numpy().T, found["seconds"].to_numpy()
 
 
 def _knots(sizes: Any, ends: list[tuple[int, int]]) -> Any:

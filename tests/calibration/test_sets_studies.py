@@ -51,7 +51,7 @@ def device(*frames: pl.DataFrame, target: str = "h100_sxm") -> dict[str, Study]:
     return by_key(aiconfigurator_studies(DeviceTables(target, "vllm-1", pl.concat(frames))))
 
 
-def test_eight_bit_products_are_a_family_of_their_own():
+def test_8_bit_gemms_are_a_family_of_their_own():
     shapes = {"m": [1, 2, 3], "n": [64, 64, 64], "k": [512, 1024, 2048]}
     halves = rows("aiconfigurator-core", "h100_sxm", "gemm", **shapes, datatype="bfloat16")
     eighths = rows("aiconfigurator-core", "h100_sxm", "gemm", **shapes, datatype="float8")
@@ -138,7 +138,7 @@ def test_a_pool_takes_the_sixteen_bit_kernels_of_all_sources_together_and_eight_
     assert (eighths.name, [study.key for study in eighths.studies]) == ("gemm:float8", ["gemm:float8"])
 
 
-def test_a_pool_leaves_out_eight_bit_products_of_one_token_on_b200_alone():
+def test_a_pool_leaves_out_8_bit_gemms_of_one_token_on_b200_alone():
     shapes = {"m": [1, 2, 4], "n": [8192] * 3, "k": [16_384] * 3}
     studies = [
         study
@@ -161,7 +161,7 @@ def test_a_pool_leaves_out_eight_bit_products_of_one_token_on_b200_alone():
     }
 
 
-def test_a_pool_fits_eight_bit_products_by_their_own_form_and_asks_each_gpu_left_out():
+def test_a_pool_fits_8_bit_gemms_by_their_own_form_and_asks_each_gpu_left_out():
     shapes = {"m": [2, 64, 2048], "n": [8192] * 3, "k": [16_384] * 3}
     studies = [
         study
