@@ -19,6 +19,7 @@ from ..cost.families import AttentionDecode, AttentionPrefill, Collective, Famil
 from ..errors import InvalidInputError, one_of
 from ..evidence.aiconfigurator import AiconfiguratorImporter, MeasuredTable
 from .fit import SEED
+from .fitting import Fitting
 from .observed import SYSTEMS, system_of
 from .splits import folds, up_to
 from .study import Part, Study, names, of
@@ -139,8 +140,8 @@ def _gemm(target: str, rows: pl.DataFrame) -> Iterator[Study]:
             own = _from_memory(own, machine)
             splits = {"weight shapes out, 4 folds": list(folds(own, ["n", "k"], 4, SEED))}
             is_float8 = key == float8
-            strength = _FLOAT8_STRENGTH if is_float8 else 0.0
-            yield Study(key, (form,), own, splits, start_strength=strength, machine=machine if is_float8 else None)
+            fitting = Fitting(start_strength=_FLOAT8_STRENGTH if is_float8 else 0.0)
+            yield Study(key, (form,), own, splits, fitting, machine=machine if is_float8 else None)
 
 
 def _from_memory(rows: pl.DataFrame, machine: Machine) -> pl.DataFrame:
@@ -181,7 +182,7 @@ def _attention(rows: pl.DataFrame) -> Iterator[Study]:
         if name == AttentionDecode.name:
             longer = list(up_to(own, "context_tokens", _LONG_CONTEXT))
             splits |= {f"contexts over {_LONG_CONTEXT:,} out": longer} if longer else {}
-        yield Study(name, (form,), own, splits, sample_rows=_ATTENTION_ROWS)
+        yield Study(name, (form,), own, splits, fitting=Fitting(rows=_ATTENTION_ROWS))
 
 
 def _collectives(target: str, rows: pl.DataFrame) -> Iterator[Study]:

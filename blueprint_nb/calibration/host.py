@@ -19,10 +19,11 @@ from ..errors import InvalidInputError
 from ..evidence import ELEMENT_BYTES
 from .errors import Judged, error_figures
 from .fit import fit
+from .fitting import rounded
 from .observed import system_of
 from .residuals import HeldOutResiduals, held_out_residuals
 from .sample import Sample
-from .study import digest, ranges, rounded
+from .study import digest, ranges
 
 if TYPE_CHECKING:
     import polars as pl

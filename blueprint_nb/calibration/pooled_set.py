@@ -32,13 +32,14 @@ from ..cost.families.collective import COLLECTIVES
 from ..evidence.observations import SOURCE_KEY
 from .errors import Judged, error_figures
 from .fit import OPTIMISER, SEED, fit, start_pool
+from .fitting import START_STRENGTH, rounded
 from .gpus import GPUS, names_by_year
 from .observed import FormOf, samples_of, system_of
 from .residuals import HeldOutResiduals, held_out_residuals
 from .run import Progress, nothing_to_fit
 from .sample import Sample
 from .starts import starts_of
-from .study import START_STRENGTH, Study, digest, family_fits, names, of, ranges, rounded
+from .study import Study, digest, family_fits, names, of, ranges
 
 if TYPE_CHECKING:
     import polars as pl

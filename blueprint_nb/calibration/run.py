@@ -11,12 +11,12 @@ from ..cost.families import machine_of
 from ..errors import InvalidInputError
 from .fit import OPTIMISER, SEED
 from .observed import system_of
-from .study import POOL_STRENGTH, Progress, Study, family_fits, names, of
+from .study import Progress, Study, family_fits, names, of
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["POOL_STRENGTH", "Progress", "calibrate", "devices_of", "nothing_to_fit", "steps", "studies_of"]
+__all__ = ["Progress", "calibrate", "devices_of", "nothing_to_fit", "steps", "studies_of"]
 
 _ALSO: Final = {"a100_80g_pcie": ("a100_80g",), "h100_80g_sxm": ("h100_80g_nvl8",)}
 """System to others that describe the device: the presets of the reference model, which Vidur was compared with."""

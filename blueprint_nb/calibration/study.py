@@ -1,8 +1,6 @@
 """One family's fit: which kernels are fitted together, what is held out, and what comes of it as a `FamilyFit`.
 
-A device alone may not tell two parameters apart: it has a few row widths, or one head configuration. Where a source
-has several devices, a pool of them all, itself drawn to the parameters' own starts, holds what a device can't tell.
-What a fit is worth is asked of rows that were left out of both, pool and device.
+What a fit is worth is asked of rows that were left out of it, and of the pool that it is drawn to (see `fitting`).
 """
 
 from __future__ import annotations
@@ -18,7 +16,8 @@ from ..cost.calibration import FamilyFit
 from ..cost.families import Collective, Family, Link, Machine
 from ..cost.octaves import octave_of
 from .errors import Judged, error_figures, estimates
-from .fit import ROWS, Pool, fit, start_pool
+from .fit import fit
+from .fitting import Fitting, Values
 from .observed import samples_of
 from .residuals import HeldOutResiduals, correlation, held_out_residuals
 from .sample import Sample
@@ -27,17 +26,8 @@ from .starts import starts_of
 if TYPE_CHECKING:
     import polars as pl
 
-POOL_STRENGTH: Final = 3e-4
-"""What a parameter of a device that is a factor e from the pool's costs, in mean |ln ratio|."""
-
-START_STRENGTH: Final = 1e-3
-"""The same of a pool's parameter from its own start."""
-
 _STEPS_APART: Final = 10**9
 """Between the numbers of steps of two parts."""
-
-_DIGITS: Final = 6
-"""Of a value that is written down."""
 
 Progress = Callable[[str], None]
 """Told what was just fitted."""
@@ -58,12 +48,7 @@ class Study:
     """Of one device or of several."""
     splits: Mapping[str, Sequence[Part]] = field(default_factory=dict)
     """Name to parts; residuals are those of the first."""
-    sample_rows: int = ROWS
-    """Of each sample that a fit sees."""
-    row_share: float = 0.0
-    """Of a row's weight that is alike for all; the rest is balanced over octaves and components."""
-    start_strength: float = 0.0
-    """What a parameter of a device without a pool that is a factor e from its start costs, in mean |ln ratio|."""
+    fitting: Fitting = field(default_factory=Fitting)
     link: Link | None = None
     machine: Machine | None = None
     """Where it is not that of the set."""
@@ -71,11 +56,6 @@ class Study:
     """Whether a device's band also hears how far off the others were, where few widths can be held out of each."""
     software: str = ""
     """Where it is not that of the set."""
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether devices are drawn to a pool of them all."""
-        return len(names(self.rows, "target")) > 1
 
     @property
     def steps(self) -> int:
@@ -116,25 +96,10 @@ def _samples_by_form(study: Study) -> Iterator[tuple[Family, list[Sample]]]:
         yield form, list(samples_of(study.rows, form))
 
 
-def _values(study: Study, form: Family, rows: pl.DataFrame, targets: Sequence[str]) -> dict[str, dict[str, float]]:
+def _values(study: Study, form: Family, rows: pl.DataFrame, targets: Sequence[str]) -> dict[str, Values]:
     """Device to the values that are fitted to `rows`."""
-    pool = None
-    if study.is_pooled:
-        everything = list(samples_of(rows, form))
-        pool = Pool(_fitted(study, form, everything, start_pool(form, START_STRENGTH)), POOL_STRENGTH)
-    elif study.start_strength:
-        pool = start_pool(form, study.start_strength)
-    found = {}
-    for target in targets:
-        samples = list(samples_of(of(rows, "target", target), form))
-        if samples:
-            found[target] = {name: rounded(at) for name, at in _fitted(study, form, samples, pool).items()}
-    return found
-
-
-def _fitted(study: Study, form: Family, samples: Sequence[Sample], pool: Pool | None) -> Mapping[str, float]:
-    starts = starts_of(form, samples) if pool is None else [pool.values]
-    return fit(form, samples, starts=starts, pool=pool, rows=study.sample_rows, row_share=study.row_share).values
+    training = {target: list(samples_of(of(rows, "target", target), form)) for target in names(rows, "target")}
+    return study.fitting.of_devices(form, training, targets)
 
 
 def _held_out(
@@ -227,11 +192,6 @@ def digest(rows: pl.DataFrame) -> str:
     columns = rows.select("file_sha256", "record", "component", "seconds")
     lines = sorted("\t".join(str(value) for value in row) for row in columns.iter_rows())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def rounded(value: float) -> float:
-    """A value as it is written down."""
-    return float(f"{value:.{_DIGITS}g}")
 
 
 def of(frame: pl.DataFrame, column: str, value: str) -> pl.DataFrame:

@@ -123,7 +123,7 @@ def _part_rows(study: Study, part: Part, with_layer: bool, bars: Sequence[Predic
     held_out, train, test = part
     key = (study.key, digest(train), digest(test), with_layer)
     if key not in known:
-        calibrated = Once(Calibrated(rows=study.sample_rows, row_share=study.row_share))
+        calibrated = Once(Calibrated(study.fitting))
         layers = (LearnedResidual(calibrated),) if with_layer else ()
         known[key] = held_out_rows(study.forms[0], part, (calibrated, *layers, *bars))
     return known[key].with_columns(held_out=pl.lit(held_out))

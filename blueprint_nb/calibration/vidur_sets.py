@@ -13,6 +13,7 @@ from ..catalog import load_system
 from ..cost.families import AttentionDecode, AttentionPrefill, Collective, Embedding, Family, Gemm, link_of
 from ..cost.families.row_wise import NORMS, ROW_WISE
 from .fit import SEED
+from .fitting import Fitting
 from .observed import system_of
 from .splits import folds, leave_one_hidden_size_out, leave_one_model_out, without_value
 from .study import Part, Study, of
@@ -29,8 +30,13 @@ HELD_OUT_HIDDEN_SIZE: Final = "leave-one-hidden-size-out, shared shapes purged"
 
 _KERNEL: Final = "flash_attention_2_kvcache"
 _ATTENTION_ROWS: Final = 900
-_GEMM_ROW_SHARE: Final = 0.5
-"""Most rows are prefill; with half of the weight alike for all, decode and prefill both err less on models left out."""
+_FITTINGS: Final = {
+    # Most rows are prefill; with half of the weight alike for all, decode and prefill both err less on models left out.
+    "gemm": Fitting(row_share=0.5),
+    # Widths of one hidden size tell little of another's; the other devices tell more.
+    "gated_activation": Fitting(pool_strength=3e-2),
+}
+"""Of families that are not fitted as others are."""
 
 _NETWORK_ROWS: Final = 900
 _NETWORK_ROW_SHARE: Final = 0.8
@@ -62,8 +68,8 @@ def _block(observations: pl.DataFrame) -> list[Study]:
             HELD_OUT_MODEL: list(leave_one_model_out(rows, family.name)),
             HELD_OUT_HIDDEN_SIZE: list(leave_one_hidden_size_out(rows, family.name, norms)),
         }
-        share = _GEMM_ROW_SHARE if isinstance(family, Gemm) else 0.0
-        studies.append(Study(family.name, (family,), rows, splits, row_share=share, joins_residuals=True))
+        fitting = _FITTINGS.get(family.name, Fitting())
+        studies.append(Study(family.name, (family,), rows, splits, fitting, joins_residuals=True))
     return studies
 
 
@@ -81,14 +87,14 @@ def _attention(observations: pl.DataFrame) -> list[Study]:
             (AttentionDecode(_KERNEL),),
             decode.drop("band"),
             {f"bands of {_BAND} batches out, 4 folds": by_band},
-            sample_rows=_ATTENTION_ROWS,
+            Fitting(rows=_ATTENTION_ROWS),
         ),
         Study(
             AttentionPrefill.name,
             (AttentionPrefill(_KERNEL),),
             prefill,
             {"chunk sizes out, 4 folds": by_chunk},
-            sample_rows=_ATTENTION_ROWS,
+            Fitting(rows=_ATTENTION_ROWS),
         ),
     ]
 
@@ -118,8 +124,7 @@ def _collectives(observations: pl.DataFrame) -> list[Study]:
                         (Collective(kind, link),),
                         own,
                         collective_splits(own),
-                        sample_rows=_NETWORK_ROWS,
-                        row_share=_NETWORK_ROW_SHARE,
+                        Fitting(rows=_NETWORK_ROWS, row_share=_NETWORK_ROW_SHARE),
                         link=link,
                     )
                 )
