@@ -9,10 +9,11 @@ A library picks a tile and a split of k; the form takes the fastest of those tha
     memory  = (operands, results and the partial sums of a split) / (bandwidth · fraction · min(1, w / saturation))
     L2      = CTAs · (bm + bn) · share · element / (bandwidth · ratio · min(1, w))
 
-`slow` is 1 up to m = 512 and grows with each of two doublings from there, as clocks sink under load. The memory term is
-kept from falling where one more row of tiles would pull the same weights faster: a tile row more never makes a GEMM
-quicker. A kernel that takes activations longer than it multiplies quantises them first (`quantise`). Source: wave
-quantisation and split-k as in NVIDIA's "Matrix multiplication background user's guide" and the CUTLASS documentation.
+`slow` is 1 up to 100 µs of operations at the peak and grows with each of two doublings from there, as clocks sink under
+load. The memory term is kept from falling where one more row of tiles would pull the same weights faster: a tile row
+more never makes a GEMM quicker. A kernel that takes activations longer than it multiplies quantises them first
+(`quantise`). Source: wave quantisation and split-k as in NVIDIA's "Matrix multiplication background user's guide" and
+the CUTLASS documentation.
 Left out: cluster launches, stream-k, the choice a library really makes.
 """
 
@@ -39,9 +40,9 @@ _K_STEP: Final = 32
 _SHORTEST_K: Final = 64
 """A split leaves at least this much of k to each CTA."""
 
-_SLOWING_ROWS: Final = 512
+_SLOWING_SECONDS: Final = 1e-4
 _SLOWING_OCTAVES: Final = 2.0
-"""Clocks fall under sustained load: from this m on, over this many doublings of it."""
+"""Clocks fall under sustained load: from so many seconds of operations at the peak on, over this many doublings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def _parameters(kernel: GemmKernel) -> tuple[Parameter, ...]:
             Parameter(_efficiency(kind), _EFFICIENCY_STARTS[kind], 0.03, 1.0, f"peak reached by the {kind} tiles")
             for kind in kernel.classes
         ),
-        Parameter("slowing_fraction", 0.02, 0.0, 0.5, "slower for each doubling of a large m", is_scale=False),
+        Parameter("slowing_fraction", 0.02, 0.0, 0.5, "slower for each doubling of much work", is_scale=False),
         Parameter("wave_seconds", 3e-7, 1e-8, 5e-6, "start of another wave"),
         Parameter("prologue_seconds", 1e-6, 1e-8, 1e-5, "before the first operands arrive"),
         Parameter("bandwidth_fraction", 0.85, 0.5, 1.05, "of the memory's bandwidth, when saturated"),
@@ -228,6 +229,7 @@ def _configurations(shape: Sequence[Any], machine: Machine, kernel: GemmKernel, 
     ctas = np.ceil(m / tile_rows) * across
     share = np.ceil(k / splits / _K_STEP) * _K_STEP
     unit_flops = machine.matrix_flops / machine.compute_units
+    peak_seconds = 2.0 * m * n * k / machine.matrix_flops
     k_element_seconds = 2.0 * tile_rows * tile_columns / unit_flops
 
     def memory(height: Any) -> Any:
@@ -246,7 +248,7 @@ def _configurations(shape: Sequence[Any], machine: Machine, kernel: GemmKernel, 
         memory_seconds=memory(m),
         memory_seconds_of_one_row=memory(np.minimum(m, tile_rows)),
         l2_seconds=through_l2 / machine.bytes_per_second / np.minimum(1.0, waves),
-        slowing=np.clip(np.log2(m / _SLOWING_ROWS), 0.0, _SLOWING_OCTAVES),
+        slowing=np.clip(np.log2(peak_seconds / _SLOWING_SECONDS), 0.0, _SLOWING_OCTAVES),
         impossible=((splits > 1) & (share < _SHORTEST_K)) | (m > most_rows),
         tile_class=tile_class,
         is_split=splits > 1,

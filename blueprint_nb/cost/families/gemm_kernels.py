@@ -18,8 +18,8 @@ import numpy as np
 from ...errors import unknown_name
 
 _TILES: Final = (
-    (256, 128, "largest"), (128, 256, "largest"),
-    (128, 128, "large"), (256, 64, "large"), (64, 256, "large"),
+    (256, 128, "largest"), (128, 256, "largest"), (128, 128, "largest"),
+    (256, 64, "large"), (64, 256, "large"),
     (128, 64, "medium"), (64, 128, "medium"),
     (64, 64, "small"),
     (32, 64, "flat"), (32, 128, "flat"),
