@@ -13,6 +13,7 @@ from pydantic import Field
 
 from .._canonical import Digested, digest
 from .._schema import Count, Index, Number, Record, Text
+from ..workload.datatype import Datatype
 from .families.link import Link
 from .families.machine import Machine
 
@@ -64,7 +65,7 @@ class FamilyFit(Record):
     """Below so many bytes the engine reduces itself, for collectives."""
     ranges: dict[Text, tuple[Count, Count]]
     """Dimension to the smallest and largest that was observed."""
-    datatypes: tuple[Text, ...]
+    datatypes: tuple[Datatype, ...]
     observations_digest: Text
     """SHA-256 of the rows that were fitted to."""
     in_sample: ErrorFigures

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ..errors import InvalidInputError, shown
+from ..errors import InvalidInputError, one_of, shown
+from ..workload import DATATYPES
 from .calibration import CalibrationSet, FamilyFit, OctaveResiduals
 from .families import Family, Link, form_of
 
@@ -20,9 +21,14 @@ _ANY_LINK: Final = Link(bytes_per_second=1e9)
 
 
 def check_set(calibration: CalibrationSet) -> None:
-    """Raises `InvalidInputError` for the first family that its form can't take, `UnknownNameError` for no form."""
+    """Raises `InvalidInputError` for the first family that its form can't take, `UnknownNameError` for one that has no
+    form, and for an unknown datatype of its own.
+    """
     for key, fit in calibration.families.items():
-        name = key.partition(":")[0].partition("@")[0]
+        family = key.partition("@")[0]
+        name, is_own, datatype = family.partition(":")
+        if is_own:
+            one_of(f"datatype of families.{key}", datatype, DATATYPES)
         form = form_of(name, kernel=fit.kernel, link=_ANY_LINK, own_bytes=fit.own_bytes)
         field = f"families.{key}"
         _check_names(f"{field}.values", fit.values, [one.name for one in form.parameters])

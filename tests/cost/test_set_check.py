@@ -12,7 +12,7 @@ from blueprint_nb import catalog
 from blueprint_nb.cost import CalibrationSet
 from blueprint_nb.cost.calibration import OctaveResiduals
 from blueprint_nb.cost.set_check import check_set
-from blueprint_nb.errors import InvalidInputError
+from blueprint_nb.errors import InvalidInputError, UnknownNameError
 
 from .sets import fit_of, residuals, set_of
 
@@ -69,6 +69,14 @@ def test_residuals_that_can_not_be_a_band_are_refused(broken: tuple[OctaveResidu
     with pytest.raises(InvalidInputError) as caught:
         check_set(with_family("rope", residuals=broken))
     assert str(caught.value) == f"families.rope.residuals {rule}"
+
+
+def test_a_datatype_that_nobody_knows_is_refused_where_it_stands() -> None:
+    with pytest.raises(UnknownNameError, match=r"^datatypes\.1\.datatype must be .* Got 'float17'\."):
+        with_family("rope", datatypes=("float16", "float17"))
+    with pytest.raises(UnknownNameError, match=r"^datatype of families\.gemm:float9 must be .* Got 'float9'\."):
+        check_set(set_of(families={"gemm:float9": fit_of("gemm")}))
+    check_set(set_of(families={"gemm:float8": fit_of("gemm")}))
 
 
 def test_a_file_that_another_set_was_copied_over_is_refused_by_its_name(
