@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..cost.residual_layer import BANDWIDTHS
 from ..errors import InvalidInputError, one_of
 from .bars import BARS
 from .bars_work import WORK_FAMILIES
@@ -90,11 +91,12 @@ def validate(
     import polars as pl
 
     known: _Known = {}
+    has_layer = any(study.forms[0].name in BANDWIDTHS for study in studies)
     found = []
     for study, split, parts in _plan(studies, splits):
         of_split = []
         for part in parts:
-            of_split.append(_part_rows(study, part, split in WITH_LEARNED, bars, known))
+            of_split.append(_part_rows(study, part, has_layer and split in WITH_LEARNED, bars, known))
             progress(f"{study.key}, {split}: {part[0]}")
         with_bands = banded(pl.concat(of_split), joins_residuals=study.joins_residuals)
         found.append(with_bands.with_columns(split=pl.lit(split)))

@@ -271,11 +271,14 @@ def activations(model: str, target: str) -> pl.DataFrame:
     return frame.with_columns(component=pl.lit("act"))
 
 
-def test_a_layer_is_judged_where_a_model_is_held_out_and_not_where_a_device_is():
+def gated_study(*targets: str) -> Study:
     gated = next(family for family in ROW_WISE if family.name == "gated_activation")
-    frame = pl.concat([activations(model, target) for model in WIDTHS for target in BYTES_PER_SECOND])
-    study = Study("gated_activation", (gated,), frame, {HELD_OUT_MODEL: list(leave_one_model_out(frame, gated.name))})
-    found = validate([study], bars=())
+    frame = pl.concat([activations(model, target) for model in WIDTHS for target in targets])
+    return Study("gated_activation", (gated,), frame, {HELD_OUT_MODEL: list(leave_one_model_out(frame, gated.name))})
+
+
+def test_a_layer_is_judged_where_a_model_is_held_out_and_not_where_a_device_is():
+    found = validate([gated_study(*BYTES_PER_SECOND)], bars=())
     assert found.predictors == ("calibrated", "learned residual")
     asked = {split: set(of["predictor"]) for (split,), of in found.errors.group_by("split")}
     assert asked == {
@@ -287,11 +290,14 @@ def test_a_layer_is_judged_where_a_model_is_held_out_and_not_where_a_device_is()
     assert found.octaves["mape_percent"].null_count() == 0
 
 
-def test_a_family_that_has_no_layer_is_as_it_was():
+def test_a_family_that_has_no_layer_is_as_it_was_and_alone_has_no_column_of_one():
     frame = pl.concat([adds(model, "a100") for model in WIDTHS])
     study = Study("add", (ADD,), frame, {HELD_OUT_MODEL: list(leave_one_model_out(frame, "add"))})
-    rows = validate([study], bars=()).rows
+    rows = validate([study, gated_study("a100")], bars=()).rows.filter(family="add")
     assert rows["learned residual"].to_list() == rows["calibrated"].to_list()
+    alone = validate([study], bars=())
+    assert alone.predictors == ("calibrated",)
+    assert "learned residual" not in alone.rows.columns
 
 
 def test_a_block_has_no_subtotal_by_a_predictor_that_was_not_asked_about_all_of_it():
