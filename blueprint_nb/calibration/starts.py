@@ -1,7 +1,7 @@
 """Where fits of collectives begin: their parameters span factors of a thousand, their tables have sixty rows.
 
 The lines of the four protocols start at fixed multiples of the shortest time that was seen and of the bandwidth that
-the largest messages reach; two more starts stray from there by a fixed seed.
+the largest messages reach; the other starts stray from there by a fixed seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..cost.families import Collective, Family
 from .fit import SEED
 from .sample import Sample
 
-_COUNT: Final = 3
+_COUNT: Final = 10
 _STRAY: Final = 0.4
 """Standard deviation of a start's logarithm."""
 

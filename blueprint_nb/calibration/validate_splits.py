@@ -1,7 +1,7 @@
 """What is held out besides what a study holds out itself: a GPU of the study's source, or a generation of its GPUs.
 
 Either is priced by its spec sheet alone, with what the source's others teach: shapes may recur on it, its times may
-not. Of the pooled set, which all sources teach, other rows are held out (see `pooled_set`).
+not. Of the pooled set, which all sources teach, other rows are held out (see `pooled_parts`).
 """
 
 from __future__ import annotations

@@ -140,11 +140,12 @@ def _systems(studies: Sequence[Study], targets: Sequence[str]) -> list[str]:
 
 
 def _pooled(jobs: list[tuple[str, list[Study]]], place: Place) -> list[CalibrationSet]:
-    from ..calibration.pooled_set import NAME, pooled_families, pooled_set
+    from ..calibration.pooled_families import pooled_families
+    from ..calibration.pooled_set import NAME, pooled_set, steps
 
     families = pooled_families(study for _, studies in jobs for study in studies)
     place.prepare([("", NAME)])
-    with fitting(sum(one.steps for one in families)) as progress:
+    with fitting(sum(steps(one) for one in families)) as progress:
         return [pooled_set(families, progress)]
 
 
