@@ -28,6 +28,13 @@ from blueprint_nb.errors import UnsupportedError
 from .forms import A100, machines, seconds, starts, values_of
 
 ROW_FAMILIES = {family.name: family for family in ROW_WISE}
+ONE_UNIT = Machine(compute_units=1, matrix_flops=1e12, bytes_per_second=1e15, l2_bytes=1e9, element_bytes=2)
+
+
+def compute_alone(slowing_fraction: float = 0.0) -> dict[str, float]:
+    """Of a GEMM: every fraction 1, nothing to wait for but its operations, and k never split."""
+    values = {name: float(name.endswith("_fraction")) for name in starts(Gemm())}
+    return values | {"slowing_fraction": slowing_fraction, "reduction_seconds": 1.0, "l2_bandwidth_ratio": 1e9}
 
 
 class TestGemm:
@@ -54,13 +61,17 @@ class TestGemm:
 
     def test_one_tile_by_hand(self):
         """A tile of 128 × 128 with k = 4096 on a machine of one unit, every fraction 1, nothing else to wait for."""
-        machine = Machine(compute_units=1, matrix_flops=1e12, bytes_per_second=1e15, l2_bytes=1e9, element_bytes=2)
-        values = {
-            name: 1.0 if name.endswith("_fraction") else 0.0 for name in starts(Gemm()) if name != "l2_bandwidth_ratio"
-        }
-        values |= {"slowing_fraction": 0.0, "reduction_seconds": 1.0, "l2_bandwidth_ratio": 1e9}
-        (taken,) = seconds(Gemm(), values, machine, m=128, n=128, k=4096)
+        (taken,) = seconds(Gemm(), compute_alone(), ONE_UNIT, m=128, n=128, k=4096)
         assert taken == pytest.approx(2 * 128 * 128 * 4096 / 1e12, rel=1e-3)
+
+    def test_clocks_sink_with_work_over_two_doublings_of_100_microseconds(self):
+        """128 × 128 × 4096 is 134,217,728 operations; of m, n and k whichever grows."""
+        machine = ONE_UNIT.model_copy(update={"matrix_flops": 134_217_728 / 1e-4})
+        values = compute_alone(slowing_fraction=0.1)
+        along_k = seconds(Gemm(), values, machine, m=128, n=128, k=[2048, 4096, 8192, 16_384, 32_768])
+        assert along_k == pytest.approx([0.5e-4, 1e-4, 1.1 * 2e-4, 1.2 * 4e-4, 1.2 * 8e-4], rel=1e-3)
+        others = seconds(Gemm(), values, machine, m=[4096, 4096, 256], n=[128, 256, 512], k=[128, 128, 2048])
+        assert others == pytest.approx([1e-4, 1.1 * 2e-4, 1.2 * 4e-4], rel=1e-3)
 
     def test_a_second_wave_is_a_step(self):
         values = starts(Gemm(), wave_smoothness=0.0)
