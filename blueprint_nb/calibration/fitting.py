@@ -45,20 +45,19 @@ class Fitting:
 
         Raises `MissingExtraError` without scipy.
         """
-        pool = self._pool(form, training)
         wanted = [target for target in training if target in targets]
+        if len(training) < 2:
+            return {target: self.of_all(form, training) for target in wanted}
+        pool = Pool(self._together(form, training), self.pool_strength)
         return {target: _rounded(self._fitted(form, training[target], pool)) for target in wanted}
 
     def of_all(self, form: Family, training: Training) -> Values:
-        """What fits all devices together. Raises `MissingExtraError` without scipy."""
-        pool = start_pool(form, START_STRENGTH) if len(training) > 1 else None
-        return _rounded(self._fitted(form, everything(training), pool))
+        """What fits all devices together; of one alone, what fits it. Raises `MissingExtraError` without scipy."""
+        return _rounded(self._together(form, training))
 
-    def _pool(self, form: Family, training: Training) -> Pool | None:
-        if len(training) > 1:
-            values = self._fitted(form, everything(training), start_pool(form, START_STRENGTH))
-            return Pool(values, self.pool_strength)
-        return start_pool(form, self.start_strength) if self.start_strength else None
+    def _together(self, form: Family, training: Training) -> Mapping[str, float]:
+        strength = START_STRENGTH if len(training) > 1 else self.start_strength
+        return self._fitted(form, everything(training), start_pool(form, strength) if strength else None)
 
     def _fitted(self, form: Family, samples: Sequence[Sample], pool: Pool | None) -> Mapping[str, float]:
         starts = starts_of(form, samples) if pool is None else [pool.values]

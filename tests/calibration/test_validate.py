@@ -12,8 +12,11 @@ import pytest
 
 from blueprint_nb.calibration.bars import PLAIN_BARS
 from blueprint_nb.calibration.bars_roofline import PeakRoofline
+from blueprint_nb.calibration.fitting import Fitting
+from blueprint_nb.calibration.observed import samples_of
+from blueprint_nb.calibration.predict_calibrated import Calibrated
 from blueprint_nb.calibration.splits import leave_one_model_out
-from blueprint_nb.calibration.study import Study
+from blueprint_nb.calibration.study import Study, family_fits
 from blueprint_nb.calibration.validate import Validation, split_names, steps, validate
 from blueprint_nb.calibration.validate_bands import banded, block_bands, coverage
 from blueprint_nb.calibration.validate_blocks import BLOCK, block_rows, subtotals
@@ -119,6 +122,19 @@ def test_a_cell_that_was_timed_twice_is_its_median_and_each_tp_is_a_cell():
     assert rows["peak roofline"].to_list() == pytest.approx([6 * 8 * 2048 / 1.935e12] * 2)
     assert rows.select("held_out", "size", "octave").unique().rows() == [("two", 8, 3)]
     assert rows["doublings"].to_list() == [1.0, 1.0]
+
+
+def test_what_is_held_out_is_priced_by_what_a_study_fits_to_the_others():
+    frame = pl.concat([adds(model, target) for model in WIDTHS for target in BYTES_PER_SECOND])
+    study = replace(study_of(frame), fitting=Fitting(pool_strength=3e-2, row_share=0.5))
+    part = study.splits["model"][0]
+    rows = held_out_rows(ADD, part, [Calibrated(study.fitting)])
+    assert len(rows) == 3 * 13
+    fits = family_fits(replace(study, rows=part[1], splits={}), None, lambda _: None)
+    for (target,), own in rows.group_by("target"):
+        (sample,) = samples_of(own.join(part[2], on=["target", "rows"]), ADD)
+        expected = ADD.seconds(ADD.prepare(sample.shape, sample.machine), fits[str(target)].values)
+        assert own.sort("rows")["calibrated"].to_numpy() == pytest.approx(expected, rel=1e-12)
 
 
 def test_errors_are_counted_row_by_row_for_each_predictor():
