@@ -226,6 +226,23 @@ class Estimate:
         """The verdict in words."""
         return self.verdict.text
 
+    def explain(self, phase: str = "decode", context_tokens: int | None = None) -> pl.DataFrame:
+        """How the time of each component of one step comes about: of the prefill, or of the decode step at a visible
+        context, by default the last.
+
+        A row for each component, in plan order. Columns: component (text), count (int64, executions in the step),
+        seconds, low_seconds, high_seconds (float64, of one execution), bound, one column of seconds for each term of
+        the cost forms (floor, compute, memory, l2, waves, split, …; null where the form has none of that name),
+        provider, match, and explanation (text): "128 CTAs on 108 SMs: 2 waves, 59 % full; memory 31 µs; floor 2.1 µs".
+        Terms overlap, so they need not add up to the seconds.
+
+        Raises `UnknownNameError` for another phase, `InvalidInputError` where the request has no such step.
+        """
+        from .explain import explained
+        from .step import step_of
+
+        return explained(self, step_of(self, phase, context_tokens))
+
     def to_json(self) -> str:
         """Inputs, digests, figures, and the plans of prefill and last decode step, as canonical JSON."""
         return canonical_json(estimate_content(self))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..cost import BOUNDS, Activity, ComponentActivity, ComponentCost, CostBlock, bound_index
-from ..errors import InvalidInputError, one_of
+from ..errors import InvalidInputError, one_of, shown
 from ..workload import InferencePhase
 from .estimate import Estimate
 from .frames import WORK_COLUMNS
@@ -32,18 +32,23 @@ class Step:
 def step_of(estimate: Estimate, phase: str, context_tokens: int | None = None) -> Step:
     """The prefill, or the decode step at a visible context; None means the last step.
 
-    Raises `InvalidInputError` where the request has no such step.
+    Raises `UnknownNameError` for another phase, `InvalidInputError` where the request has no such step.
     """
     request = estimate.inputs.request
     if one_of("phase", phase, [str(known) for known in InferencePhase]) == InferencePhase.PREFILL:
+        if context_tokens not in (None, request.prompt_tokens):
+            rule = f"is that of the prompt in the prefill, {request.prompt_tokens:,}"
+            raise InvalidInputError("context_tokens", got=shown(context_tokens), rule=rule, next_step="Leave it out.")
         return Step(InferencePhase.PREFILL, request.prompt_tokens, _at(estimate.prefill.costs, (), ()))
     contexts = estimate.decode_contexts
     context = request.last_context_tokens if context_tokens is None else context_tokens
-    index = context - request.prompt_tokens - 1
+    is_whole = isinstance(context, (int, np.integer)) and not isinstance(context, bool)
+    index = context - request.prompt_tokens - 1 if is_whole else -1
     if estimate.decode_costs is None or not 0 <= index < len(contexts):
         steps = f"from {contexts[0]:,} to {contexts[-1]:,}" if len(contexts) else "of a decode step: there is none"
-        raise InvalidInputError("context_tokens", got=f"{context:,}", rule=f"must be a visible context {steps}")
-    return Step(InferencePhase.DECODE, context, _at(estimate.decode_costs, contexts.shape, index))
+        got = f"{context:,}" if is_whole else shown(context)
+        raise InvalidInputError("context_tokens", got=got, rule=f"must be a visible context {steps}")
+    return Step(InferencePhase.DECODE, int(context), _at(estimate.decode_costs, contexts.shape, index))
 
 
 def bound_of(activity: ComponentActivity, cost: ComponentCost) -> str:
