@@ -18,6 +18,8 @@ from .component_names import component_name
 _DIGEST: Final = 12
 """Signs of a digest that tell it apart."""
 
+_IN_RANGE: Final = "in range"
+
 
 @dataclass(frozen=True, slots=True)
 class SetRow:
@@ -83,21 +85,19 @@ def set_rows(estimate: Estimate) -> list[SetRow]:
     """The sets that priced this request, the largest share first."""
     last = _steps(estimate)[0].costs
     shares = {share.name: share.seconds / float(last.seconds) for share in shares_of(last)}
-    found = {used.calibration.name: used.calibration for used, _, _ in _used(estimate)}
+    found = {used.calibration.name: used.calibration for used, *_ in _used(estimate)}
     rows = [_set_row(one, shares.get(name, 0.0)) for name, one in found.items()]
     return sorted(rows, key=lambda row: -shares.get(row.name, 0.0))
 
 
 def family_rows(estimate: Estimate) -> list[FamilyRow]:
     """The families that priced it, by set, in the order of the plan."""
-    asked: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    asked: dict[tuple[str, str, str], dict[str, dict[str, str]]] = {}
     fits: dict[tuple[str, str, str], UsedFit] = {}
-    for used, component, match in _used(estimate):
+    for used, component, phase, match in _used(estimate):
         key = (used.calibration.name, used.family, used.fit.observations_digest)
         fits.setdefault(key, used)
-        names = asked.setdefault(key, {}).setdefault(match, [])
-        if component not in names:
-            names.append(component)
+        asked.setdefault(key, {}).setdefault(component, {})[phase] = match
     return [_family_row(used, asked[key]) for key, used in fits.items()]
 
 
@@ -110,7 +110,7 @@ def statements() -> list[str]:
         "What it covers was counted on kernels kept out with one part of the first split, by the band that the other "
         "parts would have made.",
         "Further above the range that was observed than the kernels that were kept out, a band is half as wide again "
-        "for each doubling of a size, below it by an eighth, and twice as wide for parameters that are borrowed from "
+        "for each doubling of a size, below it by a quarter, and twice as wide for parameters that are borrowed from "
         "another family; never over four times. These factors are estimates.",
         "A profiler repeats its call, so that it finds a small KV cache on the chip; the band of attention decode "
         "reaches up to the time with all of it in the memory.",
@@ -138,7 +138,7 @@ def _fitted_to(calibration: CalibrationSet) -> str:
     return f"{device}, kernels of {models} {'model' if models == 1 else 'models'}" if models else device
 
 
-def _family_row(used: UsedFit, asked: dict[str, list[str]]) -> FamilyRow:
+def _family_row(used: UsedFit, asked: dict[str, dict[str, str]]) -> FamilyRow:
     fit = used.fit
     named = family_name(used.family)
     kernel = f", {fit.kernel.replace('_', ' ')}" if fit.kernel else ""
@@ -152,7 +152,7 @@ def _family_row(used: UsedFit, asked: dict[str, list[str]]) -> FamilyRow:
             *(_errors(split, figures) for split, figures in fit.held_out.items()),
         ),
         coverage=_coverage(fit),
-        asked="; ".join(_asked(match, names) for match, names in asked.items()),
+        asked="; ".join(_asked(asked)),
     )
 
 
@@ -165,10 +165,22 @@ def _coverage(fit: FamilyFit) -> str:
     return NO_FIGURE if fit.coverage_percent is None else _percent(fit.coverage_percent)
 
 
-def _asked(match: str, components: list[str]) -> str:
-    if match == "in range":
-        return match
-    return f"{', '.join(components)}: {match.removesuffix(', in range')}"
+def _asked(matches: dict[str, dict[str, str]]) -> list[str]:
+    """ "in range", "Input norm, Final norm: outside range: rows (prefill)": with the phase where the two differ."""
+    named: dict[tuple[str, str], list[str]] = {}
+    for component, by_phase in matches.items():
+        alike = len(set(by_phase.values())) == 1
+        for phase, match in by_phase.items():
+            names = named.setdefault((match, "" if alike else f" ({phase})"), [])
+            if component not in names:
+                names.append(component)
+    in_range = [_IN_RANGE] if any(match == _IN_RANGE for match, _ in named) else []
+    others = (
+        f"{', '.join(names)}: {match.removesuffix(f', {_IN_RANGE}')}{phase}"
+        for (match, phase), names in named.items()
+        if match != _IN_RANGE
+    )
+    return [*in_range, *others]
 
 
 def _percent(value: float) -> str:
@@ -180,10 +192,10 @@ def _steps(estimate: Estimate) -> list[Step]:
     return [step_of(estimate, phase) for phase in phases]
 
 
-def _used(estimate: Estimate) -> Iterator[tuple[UsedFit, str, str]]:
-    """(parameters, component, how they meet it) of every component of the prefill and the last decode step."""
+def _used(estimate: Estimate) -> Iterator[tuple[UsedFit, str, str, str]]:
+    """(parameters, component, phase, how they meet it) of every component of the prefill and the last decode step."""
     for step in _steps(estimate):
         for activity, cost in step.costs.priced:
             used, origin = fit_of(estimate.inputs, activity, cost), origin_of(cost)
             if used is not None and origin is not None:
-                yield used, component_name(activity.component), origin.match
+                yield used, component_name(activity.component), str(step.phase), origin.match

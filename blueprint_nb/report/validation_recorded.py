@@ -73,6 +73,6 @@ def _rows(errors: pl.DataFrame) -> list[dict[str, Any]]:
                 "kind": kind,
                 "split": row["split"],
                 "rows": row["rows"],
-                "mape": round(row["mape_percent"], 2),
+                "mape": row["mape_percent"],
             }
     return list(rows.values())
