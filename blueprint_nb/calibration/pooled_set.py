@@ -67,13 +67,14 @@ def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> Calibrat
         raise nothing_to_fit()
     studies = [study for family in families for study in family.studies]
     rows = pl.concat([study.rows.select(SOURCE_KEY).unique() for study in studies])
+    sources = rows.select("source", "source_revision").unique().sort("source", "source_revision")
     models = {name for study in studies for name in names(study.rows, "model") if name}
     return CalibrationSet(
         name=NAME,
         target="",
         systems=(),
-        source=", ".join(names(rows, "source")),
-        source_revision=", ".join(names(rows, "source_revision")),
+        source=", ".join(sources["source"]),
+        source_revision=", ".join(sources["source_revision"]),
         software=", ".join(names(rows, "software")),
         software_version=", ".join(name for name in names(rows, "software_version") if name),
         models=tuple(sorted(models)),

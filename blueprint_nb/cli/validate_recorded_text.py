@@ -44,7 +44,7 @@ def _of_set(one: CalibrationSet) -> str:
     ]
     heading = f"{one.name} for {', '.join(one.systems) or 'any device'}: error in %"
     lines = [wrapped(f"[{number}] {name}", rest="    ") for number, name in enumerate(notes, start=1)]
-    source = f"Fitted to {one.source} {one.source_revision}."
+    source = f"Fitted to {one.sources}."
     return "\n".join([wrapped(heading), table(columns), *lines, wrapped(source), *_bands(one)])
 
 

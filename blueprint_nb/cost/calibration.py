@@ -7,6 +7,7 @@ how far off it was on those and on kernels it never saw, so that an estimate can
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import zip_longest
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -93,7 +94,9 @@ class CalibrationSet(Digested):
     systems: tuple[Text, ...]
     """Names of the systems it may price; empty for a set that prices any."""
     source: Text
+    """Of several with a comma between them."""
     source_revision: Text
+    """In the order of the sources."""
     software: Text
     software_version: Text
     models: tuple[Text, ...] = ()
@@ -105,6 +108,12 @@ class CalibrationSet(Digested):
     families: dict[Text, FamilyFit]
     """By the family's name; a collective's with `@` and the name of the tier, such as `all_reduce@NVLink 4`, where it
     is of one kind of link."""
+
+    @property
+    def sources(self) -> str:
+        """ "aiconfigurator-core 0.12.0, vidur 7d475133"."""
+        revisions = self.source_revision.split(", ")
+        return ", ".join(" ".join(filter(None, pair)) for pair in zip_longest(self.source.split(", "), revisions))
 
     @cached_property
     def revision(self) -> str:

@@ -103,7 +103,9 @@ class LearnedResidualProvider(CostProvider):
         # Adding nothing makes a negative zero a plain one.
         percent = round(100.0 * (seconds / float(np.ravel(form.seconds)[-1]) - 1.0), 1) + 0.0
         own = self._calibrated.explanation(component, activity, system, network)
-        return "; ".join(filter(None, [own, f"learned residual {percent:+.1f} %, {_in_words(coverage)}"]))
+        return "; ".join(
+            filter(None, [own, f"learned residual {percent:+.1f} %".replace("-", "−") + f", {_in_words(coverage)}"])
+        )
 
     def _claim(self, component: ComponentActivity, activity: Activity, system: SystemProfile) -> Claim | None:
         found = self._corrected(component, activity, system)

@@ -120,13 +120,12 @@ def statements() -> list[str]:
 
 def _set_row(calibration: CalibrationSet, share: float) -> SetRow:
     software = " ".join(filter(None, [calibration.software, calibration.software_version]))
-    source = ", ".join(filter(None, [calibration.source, calibration.source_revision]))
     return SetRow(
         name=calibration.name,
         share=format_percent(share),
         device=_fitted_to(calibration),
         software=software,
-        source=source,
+        source=calibration.sources,
         revision=calibration.revision[:_DIGEST],
     )
 

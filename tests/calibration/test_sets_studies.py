@@ -177,6 +177,7 @@ def test_a_pool_fits_8_bit_gemms_by_their_own_form_and_asks_each_gpu_left_out():
     found = pooled_set(families, told.append)
     (fit,) = found.families.values()
     assert (list(found.families), fit.kernel, fit.datatypes) == (["gemm:float8"], "quantised", ("float8",))
+    assert found.sources == f"{found.source} {found.source_revision}"
     # Priced by the figures of the system at hand.
     assert (found.machine, fit.machine) == (None, None)
     assert {split: figures.rows for split, figures in fit.held_out.items()} == {

@@ -79,6 +79,11 @@ def test_a_datatype_that_nobody_knows_is_refused_where_it_stands() -> None:
     check_set(set_of(families={"gemm:float8": fit_of("gemm")}))
 
 
+def test_each_source_stands_with_its_revision() -> None:
+    pool = set_of().model_copy(update={"source": "one, two", "source_revision": "0.12.0, 7d47"})
+    assert pool.sources == "one 0.12.0, two 7d47"
+
+
 def test_a_file_that_another_set_was_copied_over_is_refused_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
