@@ -47,6 +47,14 @@ def test_a_file_is_small_and_written_in_one_way(path: Path):
     assert content == json.dumps(json.loads(content), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def test_no_family_is_nearer_to_what_it_never_saw_than_to_what_it_was_fitted_to(path: Path):
+    """Folds that all end lower than the fit of everything say that it stopped in a bad optimum."""
+    for key, fit in read(path).families.items():
+        for label, figures in fit.held_out.items():
+            if "folds" in label:
+                assert fit.in_sample.mape_percent < 1.03 * figures.mape_percent, key
+
+
 def test_a_family_has_at_most_twenty_parameters_within_their_bounds(path: Path):
     for key, fit in read(path).families.items():
         parameters = {one.name: one for one in form(key, fit).parameters}
