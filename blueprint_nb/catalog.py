@@ -86,10 +86,10 @@ def load_calibration(name: str, system: SystemProfile) -> CalibrationSet:
     folder = profiles_folder() / "calibration"
     file_name = f"{name}.json"
     others = (path / file_name for path in sorted(folder.iterdir()) if path.is_dir())
-    paths = [folder / file_name] if name == POOLED else [folder / system.name / file_name, *others]
+    paths = [folder / file_name] if name == POOLED else [folder / system.base_name / file_name, *others]
     for path in (path for path in paths if name == POOLED or path.is_file()):
         found = _read_calibration(path)
-        if name == POOLED or system.name in found.systems:
+        if name == POOLED or system.base_name in found.systems:
             return found
     raise ProfileError(
         f"calibration {name} of {system.name}",

@@ -1,8 +1,9 @@
 """Who prices in which mode.
 
 `calibrated` is a stack: the calibration that was asked for, then the others of the system, then the pooled one, so that
-every component is covered and each row says by whom. A what-if of a system is a device that nobody measured: the pooled
-calibration prices it by its figures. Before any mode stands what a user stacks: see `stacking`.
+every component is covered and each row says by whom. A what-if of a system is a device that nobody measured, whose
+figures the pooled calibration prices, unless it differs in nothing that kernels feel. Before any mode stands what a
+user stacks: see `stacking`.
 """
 
 from __future__ import annotations
@@ -36,8 +37,11 @@ _EXAMPLES: Final = {"compute_units": 132, "l2_cache_mib": 50}
 
 
 def default_mode(system: SystemProfile) -> str:
-    """`calibrated` where parameters price the system; reference presets define `system-evidence`, so they keep it."""
-    if system.kind == "reference" or not has_calibration(system):
+    """`calibrated` where parameters price the system; reference presets define `system-evidence`, so they keep it, and
+    so does a what-if of one that its sets still price, by the figures of the device that it stands for.
+    """
+    stands_in = bool(missing_figures(system)) and not system.missing_efficiency
+    if system.kind == "reference" or stands_in or not has_calibration(system):
         return "system-evidence"
     return "calibrated"
 
@@ -158,7 +162,7 @@ def _refuse_missing_figures(system: SystemProfile) -> None:
 
 def _example_for(system: SystemProfile) -> tuple[str, str, Mapping[str, float]]:
     """Where figures that lack are written, whose may be an example, and these: of what a what-if changes, if known."""
-    original = system.name.partition("+")[0]
+    original = system.base_name
     if original != system.name and original in system_names():
         machine = fitted_machine(load_system(original))
         if machine is not None:

@@ -2,7 +2,8 @@
 to learn from.
 
 Observations name a device as their source does. Those count for a system whose calibrations were fitted to that device
-of that source, and those whose target is the system's own name; a what-if is a device that nobody measured.
+of that source, and those whose target is the system's own name; a what-if is a device that nobody measured, unless it
+differs in nothing that kernels feel.
 """
 
 from __future__ import annotations
@@ -73,10 +74,11 @@ def _of_system(evidence: object, system: SystemProfile, argument: str, given: st
     import polars as pl
 
     devices = sorted(_devices(system))
-    targets = [system.name, *(target for _, target in devices)]
+    names = [system.name, *([system.base_name] if system.calibrations else [])]
+    targets = [*names, *(target for _, target in devices)]
     database = _database(evidence, argument)
     frame = checked(evidence) if database is None else database.where(target=targets)
-    is_own = pl.col("target") == system.name
+    is_own = pl.col("target").is_in(names)
     for source, target in devices:
         is_own = is_own | ((pl.col("source") == source) & (pl.col("target") == target))
     found = frame.filter(is_own)

@@ -56,6 +56,18 @@ class SystemProfile(Record):
         return digest(self)
 
     @property
+    def base_name(self) -> str:
+        """Name of the system that this is a what-if of; its own where it is none."""
+        return self.name.partition("+")[0]
+
+    @property
+    def felt_figures(self) -> tuple[object, ...]:
+        """The figures that a kernel's or collective's fitted time may depend on; by all others it takes as long."""
+        peaks = {name: self.matrix.peak_flops(name) for name in self.matrix.datatypes}
+        links = ((tier.name, tier.bandwidth_gb_per_s, tier.peer_bandwidth_gb_per_s) for tier in self.network)
+        return (self.compute_units, self.l2_cache_mib, peaks, self.memory.bandwidth_gb_per_s, *links)
+
+    @property
     def datatypes(self) -> tuple[str, ...]:
         """Datatypes both engines have a peak for."""
         return tuple(name for name in self.matrix.datatypes if name in self.vector.datatypes)
@@ -112,7 +124,8 @@ class SystemProfile(Record):
     def with_overrides(self, overrides: Mapping[str, Any]) -> Self:
         """A what-if copy of kind `custom`; its name says what changed. Raises `InvalidInputError`.
 
-        Keys are dotted paths: "memory.bandwidth_gb_per_s", "network.0.latency_us".
+        Keys are dotted paths: "memory.bandwidth_gb_per_s", "network.0.latency_us". It keeps its `calibrations` where
+        none of the `felt_figures` differs; else it is a device that nobody measured, and has none.
         """
         if not isinstance(overrides, Mapping):
             raise _no_overrides(overrides)
@@ -124,9 +137,11 @@ class SystemProfile(Record):
             kept = {key: text for key, text in content["sources"].items() if not key.startswith(f"{path}.")}
             content["sources"] = {**kept, path: "what-if"}
         content["kind"] = "custom"
-        content["calibrations"] = []
         content["name"] = self.name + "".join(f"+{path}={_said(value)}" for path, value in overrides.items())
-        return type(self)(**content)
+        changed = type(self)(**content)
+        if changed.felt_figures == self.felt_figures:
+            return changed
+        return changed.model_copy(update={"calibrations": ()})
 
     def __hash__(self) -> int:
         return hash(self.revision)

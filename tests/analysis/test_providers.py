@@ -57,6 +57,55 @@ def test_a_what_if_is_priced_by_the_pooled_calibration_alone() -> None:
     assert est.components["provider"].unique().to_list() == ["calibrated:pooled"]
 
 
+@pytest.mark.parametrize("name", system_names())
+@pytest.mark.parametrize("mode", [None, "calibrated"])
+def test_a_what_if_that_no_kernel_feels_is_priced_as_its_base_to_the_bit(name: str, mode: str | None) -> None:
+    base = bp.load_system(name)
+    as_it_is = estimate(base, mode=mode, tensor_parallel=2)
+    same = {"memory.bandwidth_gb_per_s": base.memory.bandwidth_gb_per_s, "compute_units": base.compute_units}
+    for overrides in ({"memory.capacity_gib": 2 * base.memory.capacity_gib}, {"memory.usable_fraction": 0.5}, same):
+        est = estimate(base.with_overrides(overrides), mode=mode, tensor_parallel=2)
+        assert (est.inputs.mode, est.inputs.calibration) == (as_it_is.inputs.mode, as_it_is.inputs.calibration)
+        assert est.verdict.basis == as_it_is.verdict.basis
+        assert est.components.drop("revision").equals(as_it_is.components.drop("revision"))
+
+
+def test_a_calibration_can_be_named_of_a_what_if_that_no_kernel_feels() -> None:
+    larger = bp.load_system("h100_80g_sxm").with_overrides({"memory.capacity_gib": 160})
+    est = estimate(larger, calibration="vidur")
+    assert est.prefill_seconds == estimate("h100_80g_sxm", calibration="vidur").prefill_seconds
+    assert estimate_request(RequestInputs(**json.loads(est.to_json())["inputs"])).to_json() == est.to_json()
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"memory.bandwidth_gb_per_s": 3350 * (1 + 1e-9)},
+        {"network.0.bandwidth_gb_per_s": 451},
+        {"network.1.bandwidth_gb_per_s": 51},
+        {"network.0.peer_bandwidth_gb_per_s": 450},
+        {"network.0.name": "NVLink 9"},
+        {"matrix.float8_tflop_per_s": 2000},
+        {"compute_units": 131, "memory.capacity_gib": 160},
+    ],
+    ids=str,
+)
+def test_a_what_if_that_any_form_reads_is_priced_by_the_pool(overrides: dict[str, Any]) -> None:
+    what_if = bp.load_system("h100_80g_sxm").with_overrides(overrides)
+    assert calibrations_of(what_if) == ("pooled",)
+    assert estimate(what_if).inputs.calibration == "pooled"
+    assert calibrations_of(what_if.with_overrides({"memory.capacity_gib": 96})) == ("pooled",)
+
+
+def test_a_sweep_of_a_what_if_that_no_kernel_feels_is_that_of_its_base() -> None:
+    base = bp.load_system("h100_80g_sxm")
+    frames = [
+        bp.sweep("phi-2", one, batch_size=[1, 8], by_component=True).drop("revision")
+        for one in (base, base.with_overrides({"memory.capacity_gib": 160}))
+    ]
+    assert frames[0].equals(frames[1])
+
+
 def test_the_named_calibration_is_asked_first_and_the_pooled_one_last() -> None:
     system = bp.load_system("h100_80g_sxm")
     names = calibrations_of(system)
@@ -156,6 +205,12 @@ def test_a_what_if_has_no_evidence_but_its_own() -> None:
     what_if = bp.load_system(SYSTEM).with_overrides({"memory.bandwidth_gb_per_s": 3000})
     with pytest.raises(InvalidInputError, match="must hold observations of the target a100_80g_pcie"):
         estimate(what_if, evidence=measured())
+
+
+def test_a_what_if_that_no_kernel_feels_has_the_evidence_of_its_base() -> None:
+    larger = bp.load_system(SYSTEM).with_overrides({"memory.capacity_gib": 160})
+    for evidence in (measured(), measured(SYSTEM, source="mine", software="mine")):
+        assert component(estimate(larger, evidence=evidence), "qkv_projection")["method"] == "exact-evidence"
 
 
 def test_two_software_versions_of_one_shape_are_an_error_until_one_is_left_out() -> None:

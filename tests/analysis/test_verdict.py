@@ -183,10 +183,16 @@ UNFELT = {
 }
 
 
-def seconds_of(overrides: dict[str, object], **mapping: int) -> tuple[float, float]:
-    """Of prefill and decode on a what-if whose prices come from the pooled calibration, as those of all what-ifs."""
-    system = load_system(SYSTEM).with_overrides({"memory.capacity_gib": 79, **overrides})
-    estimate = bp.estimate("llama-3.1-8b", system, mode="calibrated", generated_tokens=2, **mapping)
+KEPT = UNFELT - {"matrix.float8_tflop_per_s"} | {"memory.capacity_gib", "memory.usable_fraction", "network.0.max_ranks"}
+"""What no form reads, in any datatype: a what-if of these is priced by the sets of its base."""
+
+MAPPING = {"tensor_parallel": 2, "pipeline_parallel": 2}
+
+
+def seconds_of(overrides: dict[str, object], calibration: str | None = "pooled", **mapping: int) -> tuple[float, float]:
+    """Of prefill and decode on a what-if."""
+    system = load_system(SYSTEM).with_overrides(overrides)
+    estimate = bp.estimate("llama-3.1-8b", system, calibration=calibration, generated_tokens=2, **mapping)
     return float(estimate.prefill_seconds), float(estimate.decode_seconds[-1])
 
 
@@ -197,11 +203,22 @@ def test_an_override_is_called_unfelt_where_only_analytical_modes_read_it(path: 
 
 
 def test_all_unfelt_overrides_together_change_no_time_and_speed_changes_it() -> None:
-    mapping = {"tensor_parallel": 2, "pipeline_parallel": 2}
-    as_it_is = seconds_of({}, **mapping)
-    assert seconds_of({path: WHAT_IFS[path] for path in sorted(UNFELT)}, **mapping) == as_it_is
+    as_it_is = seconds_of({}, **MAPPING)
+    assert seconds_of({path: WHAT_IFS[path] for path in sorted(UNFELT)}, **MAPPING) == as_it_is
     for path in ("compute_units", "memory.bandwidth_gb_per_s", "network.0.bandwidth_gb_per_s"):
-        assert seconds_of({path: WHAT_IFS[path]}, **mapping) != as_it_is
+        assert seconds_of({path: WHAT_IFS[path]}, **MAPPING) != as_it_is
+
+
+@pytest.mark.parametrize("path", WHAT_IFS)
+def test_an_override_keeps_the_sets_of_its_base_where_no_form_reads_it(path: str) -> None:
+    base = load_system(SYSTEM)
+    assert base.with_overrides({path: WHAT_IFS[path]}).calibrations == (base.calibrations if path in KEPT else ())
+
+
+def test_all_kept_overrides_together_change_no_time_of_the_base_s_own_sets() -> None:
+    assert seconds_of({path: WHAT_IFS[path] for path in sorted(KEPT)}, None, **MAPPING) == seconds_of(
+        {}, None, **MAPPING
+    )
 
 
 def test_the_peak_of_the_requests_own_datatype_is_felt() -> None:
@@ -222,7 +239,7 @@ def basis_of(overrides: dict[str, object], mode: str = "calibrated") -> str:
 
 
 def test_the_basis_of_a_what_if_names_what_the_calibration_does_not_feel() -> None:
-    assert basis_of({"network.0.latency_us": 50}) == "calibrated by pooled; it does not feel network.0.latency_us"
+    assert basis_of({"network.0.latency_us": 50}) == f"{basis_of({})}; it does not feel network.0.latency_us"
     assert basis_of({"compute_units": 264, "vector.float16_tflop_per_s": 50, "network.0.latency_us": 50}) == (
         "calibrated by pooled; it does not feel network.0.latency_us, vector.float16_tflop_per_s"
     )
@@ -291,7 +308,9 @@ def test_the_json_of_an_analytical_estimate_has_neither() -> None:
 
 def test_a_sweep_warns_of_what_of_a_what_if_it_does_not_feel() -> None:
     what_if = load_system(SYSTEM).with_overrides({"network.0.latency_us": 50})
-    with pytest.warns(UserWarning, match=r"^calibrated by pooled: it does not feel network\.0\.latency_us$"):
+    priced = ", ".join((*what_if.calibrations[1:], "pooled"))
+    said = f"calibrated by {what_if.calibrations[0]}, else {priced}: it does not feel network.0.latency_us"
+    with pytest.warns(UserWarning, match=f"^{re.escape(said)}$"):
         bp.sweep("llama-3.1-8b", what_if)
     # Any warning is an error: the mode that feels it says nothing.
     bp.sweep("llama-3.1-8b", what_if, mode="peak-only")

@@ -48,6 +48,14 @@ def test_a_what_if_copy_is_no_longer_a_published_preset() -> None:
     assert faster.source_of("memory.capacity_gib") == load_system("h100_80g_sxm").source_of("memory.capacity_gib")
 
 
+def test_it_keeps_its_calibrations_where_nothing_that_they_are_read_with_differs() -> None:
+    base = load_system("h100_80g_sxm")
+    larger = base.with_overrides({"memory.capacity_gib": 160, "memory.bandwidth_gb_per_s": 3350})
+    assert (larger.calibrations, larger.base_name, larger.kind) == (base.calibrations, "h100_80g_sxm", "custom")
+    assert base.with_overrides({"memory.bandwidth_gb_per_s": 3351}).calibrations == ()
+    assert larger.with_overrides({"compute_units": 264}).calibrations == ()
+
+
 def test_a_replaced_table_keeps_none_of_its_old_sources() -> None:
     memory = {"capacity_gib": 96, "bandwidth_gb_per_s": 4000}
     changed = load_system("a100_80g").with_overrides({"memory": memory})

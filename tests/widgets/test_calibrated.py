@@ -90,6 +90,22 @@ def test_a_what_if_takes_the_pooled_calibration_for_all_to_see_and_gives_it_back
     assert calibration.dropdown.value == "pooled"
 
 
+def test_a_what_if_that_no_kernel_feels_is_compared_as_the_measured_system_that_it_is():
+    larger = H100.with_overrides({"memory.capacity_gib": 160})
+    explorer = Explorer(system=larger)
+    assert explorer.panel.calibration.dropdown.options == calibrations_of(H100)
+    assert "What-if" not in explorer.panel.calibration.hint.value
+    explorer.pin.value = True
+    explorer.panel.system.dropdown.value = "h100_80g_sxm"
+    pinned = explorer.pin.beside(explorer.estimate)
+    assert (pinned.inputs.system, pinned.inputs.calibration) == (larger, OWN)
+    assert last_step_seconds(pinned) == last_step_seconds(explorer.estimate)
+    explorer.panel.system.dropdown.value = "mi300x_192g"
+    assert explorer.pin.beside(explorer.estimate).inputs.calibration == "pooled"
+    explorer.panel.system.dropdown.value = "a100_80g_sxm"
+    assert explorer.pin.beside(explorer.estimate).inputs.calibration == OWN
+
+
 def what_if_beside_a_pin() -> Explorer:
     explorer = Explorer(system=PERCENT_FASTER)
     explorer.panel.system.dropdown.value = "h100_80g_sxm"
