@@ -26,7 +26,7 @@ from ..cost import (
     require_mode,
 )
 from ..cost.families.machine import Machine, machine_of, missing_figures
-from ..errors import InvalidInputError, UnsupportedError, shown, unknown_name
+from ..errors import InvalidInputError, UnknownNameError, UnsupportedError, shown, unknown_name
 from ..system import SystemProfile
 from ..units import MIB
 from .fitted_machine import fitted_machine
@@ -72,9 +72,24 @@ def calibration_of(system: SystemProfile, mode: str, calibration: str | None) ->
     known = calibrations_of(system)
     if calibration is None:
         return known[0]
-    if calibration not in known:
-        raise unknown_name("calibration", calibration, known)
-    return calibration
+    if calibration in known:
+        return calibration
+    if not system.calibrations:
+        raise _pooled_alone(system, calibration)
+    raise unknown_name("calibration", calibration, known)
+
+
+def _pooled_alone(system: SystemProfile, calibration: object) -> UnknownNameError:
+    """The error for a set that was asked for of a system that has none; it tells a what-if that had some why."""
+    base = system.base_name
+    if base != system.name and base in system_names() and load_system(base).calibrations:
+        why = f"whose figures were changed, so that it is no longer the GPU that sets of {base} were fitted to"
+        next_step = f"Compare it with {base} by calibration={POOLED!r} for both."
+    else:
+        why = "which has no sets of its own"
+        next_step = f"Leave it out, or use calibration={POOLED!r}."
+    rule = f"must be {POOLED} for {system.name}, {why}"
+    return UnknownNameError("calibration", got=shown(calibration), rule=rule, next_step=next_step)
 
 
 def calibrations_of(system: SystemProfile) -> tuple[str, ...]:

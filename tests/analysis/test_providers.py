@@ -15,7 +15,7 @@ from blueprint_nb.analysis.explain import explanation_of
 from blueprint_nb.analysis.providers import calibrations_of, default_mode, provider_for, provider_of
 from blueprint_nb.analysis.step import step_of
 from blueprint_nb.catalog import load_calibration, profiles_folder, system_names
-from blueprint_nb.errors import BlueprintError, InvalidInputError, UnsupportedError
+from blueprint_nb.errors import BlueprintError, InvalidInputError, UnknownNameError, UnsupportedError
 from blueprint_nb.evidence import PerformanceDatabase, observation_frame
 
 SYSTEM = "a100_80g_pcie"
@@ -95,6 +95,29 @@ def test_a_what_if_that_any_form_reads_is_priced_by_the_pool(overrides: dict[str
     assert calibrations_of(what_if) == ("pooled",)
     assert estimate(what_if).inputs.calibration == "pooled"
     assert calibrations_of(what_if.with_overrides({"memory.capacity_gib": 96})) == ("pooled",)
+
+
+def test_a_set_that_was_fitted_to_the_base_of_a_what_if_is_refused_with_the_reason() -> None:
+    what_if = bp.load_system("h100_80g_sxm").with_overrides({"memory.bandwidth_gb_per_s": 4000})
+    for call in (estimate, lambda one, **given: bp.sweep("phi-2", one, **given)):
+        with pytest.raises(UnknownNameError) as caught:
+            call(what_if, calibration="vllm-0.24")
+        assert str(caught.value) == (
+            "calibration must be pooled for h100_80g_sxm+memory.bandwidth_gb_per_s=4000, whose figures were changed, so "
+            "that it is no longer the GPU that sets of h100_80g_sxm were fitted to. Got 'vllm-0.24'. "
+            "Compare it with h100_80g_sxm by calibration='pooled' for both."
+        )
+
+
+@pytest.mark.parametrize("overrides", [{}, {"memory.bandwidth_gb_per_s": 6000}])
+def test_a_system_without_sets_says_so_where_one_is_named(overrides: dict[str, Any]) -> None:
+    system = bp.load_system("mi300x_192g").with_overrides(overrides)
+    with pytest.raises(UnknownNameError) as caught:
+        estimate(system, calibration="vidur")
+    assert str(caught.value) == (
+        f"calibration must be pooled for {system.name}, which has no sets of its own. Got 'vidur'. "
+        "Leave it out, or use calibration='pooled'."
+    )
 
 
 def test_a_sweep_of_a_what_if_that_no_kernel_feels_is_that_of_its_base() -> None:

@@ -54,6 +54,11 @@ SENTENCES = [
         "--calibration must be pooled or vidur (got 'vidr'); did you mean vidur?",
     ),
     (
+        "sweep --system mi300x_192g --calibration vidur",
+        "--calibration must be pooled for mi300x_192g, which has no sets of its own (got 'vidur'); leave it out, or use "
+        "--calibration pooled.",
+    ),
+    (
         "report --system h100_80g_nvl8 --calibration vidur",
         "--calibration belongs to --mode calibrated, not to 'system-evidence' (got 'vidur'); leave one of them out.",
     ),
