@@ -66,7 +66,8 @@ def estimate(
     """What one request costs: a prefill of `prompt_tokens` and `generated_tokens` − 1 decode steps.
 
     `mode` is peak-only, system-evidence or calibrated; None takes calibrated where parameters price the system, but
-    system-evidence for the reference presets. `calibration` names the parameters; None takes the system's own.
+    system-evidence for the reference presets. `calibration` names the parameters, and with them the mode calibrated
+    where `mode` is None; None takes the system's own.
     `attention` is unfused, flash or paged; None takes the model's default.
 
     Before the mode come figures of your own, `asserted` (a CSV file of family, shape and seconds, or component to
@@ -79,7 +80,7 @@ def estimate(
     of two sources at odds) and `UnsupportedError` where the system lacks a figure.
     """
     spec, hardware = load_model(model), load_system(system)
-    chosen = mode_of(hardware, mode)
+    chosen = mode_of(hardware, mode, calibration)
     parameters = calibration_of(hardware, chosen, calibration)
     inputs = RequestInputs(
         model=spec,
@@ -137,7 +138,7 @@ def sweep(
     """
     spec, hardware = load_model(model), load_system(system)
     element_bytes(datatype)
-    chosen = mode_of(hardware, mode)
+    chosen = mode_of(hardware, mode, calibration)
     parameters = calibration_of(hardware, chosen, calibration)
     stacked = stacked_before(hardware, evidence, asserted, learned_from, parameters)
     unasked = Unasked(stacked)

@@ -46,13 +46,13 @@ def default_mode(system: SystemProfile) -> str:
     return "calibrated"
 
 
-def mode_of(system: SystemProfile, mode: str | None) -> str:
-    """`mode`, or the system's default. Raises `UnknownNameError`, and `UnsupportedError` where a system has figures for
-    neither of the modes that may be its default.
+def mode_of(system: SystemProfile, mode: str | None, calibration: str | None = None) -> str:
+    """`mode`; where none is named that of the `calibration`, or the system's default. Raises `UnknownNameError`, and
+    `UnsupportedError` where a system has figures for neither of the modes that may be its default.
     """
     if mode is not None:
         return require_mode(mode)
-    chosen = default_mode(system)
+    chosen = default_mode(system) if calibration is None else "calibrated"
     if chosen not in modes_of(system):
         _refuse_missing_figures(system)
     return chosen

@@ -107,7 +107,8 @@ def pricing(function: Function) -> Function:
             metavar="NAME",
             help="peak-only: the system's peaks. system-evidence: peaks times the system's efficiency curves. "
             "calibrated: forms fitted to measured kernels, with their error.  "
-            "[default: calibrated, system-evidence for reference presets and where nothing was fitted]",
+            "[default: calibrated, as where --calibration is given; system-evidence for reference presets and where "
+            "nothing was fitted]",
         ),
         click.option(
             "--calibration",

@@ -62,7 +62,7 @@ def sweep(
     from ..front_door import sweep as swept
 
     spec, profile = load_model(model), load_system(system)
-    mode = mode_of(profile, mode)
+    mode = mode_of(profile, mode, calibration)
     priced = pricing_in_words(profile, mode, calibration_of(profile, mode, calibration))
     frame = swept(
         spec,

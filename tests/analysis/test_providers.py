@@ -49,6 +49,15 @@ def test_the_default_mode_is_calibrated_but_for_the_reference_presets() -> None:
     assert default_mode(bare) == "system-evidence"
 
 
+@pytest.mark.parametrize("calibration", ["vidur", "pooled"])
+def test_a_calibration_that_is_named_implies_the_mode_it_belongs_to(calibration: str) -> None:
+    est = estimate("a100_80g", calibration=calibration)
+    assert (est.inputs.mode, est.inputs.calibration) == ("calibrated", calibration)
+    assert est.to_json() == estimate("a100_80g", mode="calibrated", calibration=calibration).to_json()
+    swept = bp.sweep("phi-2", "a100_80g", calibration=calibration)
+    assert swept.equals(bp.sweep("phi-2", "a100_80g", mode="calibrated", calibration=calibration))
+
+
 def test_a_what_if_is_priced_by_the_pooled_calibration_alone() -> None:
     what_if = bp.load_system(SYSTEM).with_overrides({"memory.bandwidth_gb_per_s": 3000})
     assert calibrations_of(what_if) == ("pooled",)

@@ -50,7 +50,7 @@ SENTENCES = [
         "--mode must be calibrated, peak-only or system-evidence (got 'x'); see `blueprint-nb report --help`.",
     ),
     (
-        "report --system h100_80g_nvl8 --mode calibrated --calibration vidr",
+        "report --system h100_80g_nvl8 --calibration vidr",
         "--calibration must be pooled or vidur (got 'vidr'); did you mean vidur?",
     ),
     (
@@ -59,7 +59,7 @@ SENTENCES = [
         "--calibration pooled.",
     ),
     (
-        "report --system h100_80g_nvl8 --calibration vidur",
+        "report --system h100_80g_nvl8 --mode system-evidence --calibration vidur",
         "--calibration belongs to --mode calibrated, not to 'system-evidence' (got 'vidur'); leave one of them out.",
     ),
     (

@@ -73,9 +73,10 @@ def test_the_default_system_is_calibrated_unless_another_mode_is_asked_for(run: 
     ran = run("report", "--generated", "2")
     assert run("report", "--calibration", "pooled", "--generated", "2").status == 0
     assert run("report", "--mode", "peak-only", "--generated", "2").status == 0
+    assert run("report", "--system", "a100_80g", "--calibration", "vidur", "--generated", "2").status == 0
     asked = [(one.inputs.mode, one.inputs.calibration) for one in estimates]
     best = load_system(DEFAULT_SYSTEM).calibrations[0]
-    assert asked == [("calibrated", best), ("calibrated", "pooled"), ("peak-only", "")]
+    assert asked == [("calibrated", best), ("calibrated", "pooled"), ("peak-only", ""), ("calibrated", "vidur")]
     assert f"calibrated by {best}" in ran.output
     assert "90 % between" in ran.output
 

@@ -200,6 +200,12 @@ def test_another_mode_reads_no_parameters(run: Run, monkeypatch: pytest.MonkeyPa
     assert run(*REFERENCE).status == 0
 
 
+def test_a_calibration_that_is_named_implies_the_mode_it_belongs_to(run: Run) -> None:
+    ran = run("sweep", "--system", "a100_80g", "--calibration", "vidur", "--tp", "1")
+    assert (ran.status, ran.messages) == (0, "")
+    assert " · calibrated by vidur, else pooled" in ran.output.splitlines()[0]
+
+
 def test_a_calibrated_table_says_by_what_and_shows_each_band_about_its_step(run: Run) -> None:
     ran = run(*CALIBRATED, "--calibration", "vidur")
     head, names, _, _, *rows = ran.output.splitlines()

@@ -78,11 +78,11 @@ ESTIMATE_MESSAGES: list[tuple[dict[str, Any], str]] = [
     ({"mode": "peak"}, "mode must be calibrated, peak-only or system-evidence. Got 'peak'. Did you mean peak-only?"),
     ({"mode": 7}, "mode must be calibrated, peak-only or system-evidence. Got 7."),
     (
-        {"calibration": "vidur"},
+        {"mode": "system-evidence", "calibration": "vidur"},
         "calibration belongs to mode='calibrated', not to 'system-evidence'. Got 'vidur'. Leave one of them out.",
     ),
     (
-        {"mode": "calibrated", "calibration": "vllm"},
+        {"calibration": "vllm"},
         "calibration must be pooled or vidur. Got 'vllm'.",
     ),
     ({"attention": "flsh"}, "attention must be flash, paged or unfused. Got 'flsh'. Did you mean flash?"),
