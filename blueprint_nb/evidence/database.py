@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PerformanceDatabase"]
 
+_NO_DATABASE: Final = (
+    "Make one with PerformanceDatabase.create. Profiles of Vidur are no database: read them with "
+    'VidurProfileImporter(source_revision="…").read_folder(folder).observations of blueprint_nb.evidence.vidur.'
+)
+"""What to do about a folder without one."""
+
 _OF_PART: Final = ("source", "source_revision", "software", "software_version", "target", "file_sha256", "licence")
 
 
@@ -57,8 +63,7 @@ class PerformanceDatabase:
         """
         folder = _folder(root)
         if not _is_folder(manifest_folder(folder)):
-            next_step = "Make one with PerformanceDatabase.create."
-            raise ProfileError(str(folder), rule="holds no performance database", next_step=next_step)
+            raise ProfileError(str(folder), rule="holds no performance database", next_step=_NO_DATABASE)
         parts = tuple(read_manifest(path) for path in sorted(manifest_folder(folder).glob("*.json")))
         for part in set(parts).difference(_verified):
             verified_content(folder, part)

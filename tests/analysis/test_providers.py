@@ -15,7 +15,7 @@ from blueprint_nb.analysis.explain import explanation_of
 from blueprint_nb.analysis.providers import calibrations_of, default_mode, provider_for, provider_of
 from blueprint_nb.analysis.step import step_of
 from blueprint_nb.catalog import load_calibration, profiles_folder, system_names
-from blueprint_nb.errors import BlueprintError, InvalidInputError, UnknownNameError, UnsupportedError
+from blueprint_nb.errors import BlueprintError, InvalidInputError, ProfileError, UnknownNameError, UnsupportedError
 from blueprint_nb.evidence import PerformanceDatabase, observation_frame
 
 SYSTEM = "a100_80g_pcie"
@@ -217,6 +217,18 @@ def test_evidence_may_be_a_database_its_folder_or_a_frame(tmp_path: Path) -> Non
     ]
     assert all(frame.equals(frames[0]) for frame in frames)
     assert "exact-evidence" in set(frames[0]["method"])
+
+
+@pytest.mark.parametrize("argument", ["evidence", "learned_from"])
+def test_a_folder_of_profiles_is_no_evidence_and_the_message_says_what_reads_it(argument: str) -> None:
+    folder = profiles_folder() / "vidur"
+    with pytest.raises(ProfileError) as caught:
+        estimate(**{argument: folder})
+    assert str(caught.value).startswith(f"{folder} holds no performance database. ")
+    reading = (
+        'VidurProfileImporter(source_revision="…").read_folder(folder).observations of blueprint_nb.evidence.vidur.'
+    )
+    assert str(caught.value).endswith(f"read them with {reading}")
 
 
 def test_evidence_counts_for_the_device_that_a_calibration_was_fitted_to_or_by_the_system_s_name() -> None:

@@ -131,7 +131,9 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     assert refused(lambda: PerformanceDatabase(tmp_path)) == (
-        f"{tmp_path} holds no performance database. Make one with PerformanceDatabase.create."
+        f"{tmp_path} holds no performance database. Make one with PerformanceDatabase.create. "
+        "Profiles of Vidur are no database: read them with "
+        'VidurProfileImporter(source_revision="…").read_folder(folder).observations of blueprint_nb.evidence.vidur.'
     )
     assert " holds no performance database. " in refused(lambda: PerformanceDatabase("x" * 5000))
     assert refused(lambda: PerformanceDatabase(7)) == "root must be the path of a folder. Got 7."  # type: ignore[arg-type]
