@@ -123,12 +123,16 @@ def os_reason(error: Exception) -> str:
     return reason[:1].lower() + reason[1:]
 
 
-def unknown_name(field: str, got: object, known: Iterable[str], *, listing: str = "") -> UnknownNameError:
-    """The error for a name that is not among `known`: names the nearest ones, else where all are listed."""
+def unknown_name(
+    field: str, got: object, known: Iterable[str], *, listing: str = "", meant: str = ""
+) -> UnknownNameError:
+    """The error for a name that is not among `known`: names the one that is `meant`, else the nearest ones, else where
+    all are listed.
+    """
     names = sorted(known)
     if not names:
         return UnknownNameError(field, got=shown(got), rule="can't be chosen: there is nothing to choose from")
-    near = nearest(got.lower(), names) if isinstance(got, str) else []
+    near = [meant] if meant else nearest(got.lower(), names) if isinstance(got, str) else []
     if near:
         next_step = f"Did you mean {_either(near)}?"
     elif listing:

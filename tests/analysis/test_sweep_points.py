@@ -220,7 +220,7 @@ def test_a_sweep_that_no_memory_could_hold_is_refused() -> None:
         ({"attention": "flsh"}, "attention must be flash, paged or unfused. Got 'flsh'. Did you mean flash?"),
         ({"attention": 7}, "attention must be flash, paged or unfused. Got 7."),
         ({"mode": "evidence"}, "mode must be calibrated, peak-only or system-evidence. Got 'evidence'. Did you mean system-evidence?"),
-        ({"datatype": "fp8"}, "datatype must be bfloat16, float16, float32 or float8. Got 'fp8'."),
+        ({"datatype": "fp8"}, "datatype must be bfloat16, float16, float32 or float8. Got 'fp8'. Did you mean float8?"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_for_every_point_is_an_error_and_not_a_reason(arguments: dict[str, object], message: str) -> None:

@@ -67,6 +67,10 @@ SENTENCES = [
         "--calibration belongs to --mode calibrated, not to 'peak-only' (got 'pooled'); leave one of them out.",
     ),
     (
+        "report --datatype fp8",
+        "--datatype must be bfloat16, float16, float32 or float8 (got 'fp8'); did you mean float8?",
+    ),
+    (
         "report --datatype float17",
         "--datatype must be bfloat16, float16, float32 or float8 (got 'float17'); did you mean float16, bfloat16 or float8?",
     ),

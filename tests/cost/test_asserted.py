@@ -130,7 +130,7 @@ def test_what_the_file_says_is_its_revision_not_its_name(tmp_path: Path) -> None
         (
             "family,m,n,k,seconds,datatype\ngemm,2,192,64,3e-5,fp16\n",
             "timings.csv, line 2, column datatype must be bfloat16, float16, float32 or float8. Got 'fp16'. "
-            "Did you mean float16 or bfloat16?",
+            "Did you mean float16?",
         ),
         (
             HEADER + "gem,2,192,64,3e-5\n",

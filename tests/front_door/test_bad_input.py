@@ -68,8 +68,8 @@ ESTIMATE_MESSAGES: list[tuple[dict[str, Any], str]] = [
         "prompt_tokens + generated_tokens - 1 must be at most the sequence length of phi-2, 2,048 tokens. Got 2,049. "
         "Shorten the prompt or the output.",
     ),
-    ({"datatype": "fp8"}, f"{DATATYPES}. Got 'fp8'."),
-    ({"datatype": "bf16"}, f"{DATATYPES}. Got 'bf16'. Did you mean bfloat16 or float16?"),
+    ({"datatype": "fp8"}, f"{DATATYPES}. Got 'fp8'. Did you mean float8?"),
+    ({"datatype": "bf16"}, f"{DATATYPES}. Got 'bf16'. Did you mean bfloat16?"),
     ({"datatype": None}, f"{DATATYPES}. Got None."),
     (
         {"datatype": "float8"},

@@ -107,11 +107,21 @@ def test_a_datatype_has_its_bytes(datatype: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("short", "name"),
+    [("fp8", "float8"), ("FP16", "float16"), ("half", "float16"), ("bf16", "bfloat16"), ("fp32", "float32")],
+)
+def test_a_short_name_of_a_datatype_is_refused_with_the_one_it_means(short: str, name: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        element_bytes(short)
+    assert str(caught.value).endswith(f"Got {short!r}. Did you mean {name}?")
+
+
+@pytest.mark.parametrize(
     ("value", "message"),
     [
         (
             "fp16",
-            "datatype must be bfloat16, float16, float32 or float8. Got 'fp16'. Did you mean float16 or bfloat16?",
+            "datatype must be bfloat16, float16, float32 or float8. Got 'fp16'. Did you mean float16?",
         ),
         ("int4", "datatype must be bfloat16, float16, float32 or float8. Got 'int4'."),
         (16, "datatype must be bfloat16, float16, float32 or float8. Got 16."),
