@@ -37,6 +37,15 @@ _MEASURED = """() => {
   };
 }"""
 
+_SIZES = ((1600, 1100), (1280, 800), (760, 1000))
+"""Pixels of the window; the last is as narrow as a notebook beside another."""
+_TABS = ("Latency", "Memory", "Components", "Mapping", "Error")
+_CUT = """() => ['.bp-explorer', '.bp-body', '.bp-result', '.bp-views', '.bp-table-box', '.bp-error-table']
+  .filter(name => {
+    const box = document.querySelector(name);
+    return box.offsetParent && box.scrollHeight > box.clientHeight;
+  })"""
+
 
 def main(browser: str, notebook: Path, scratch: Path) -> None:
     folder = scratch / "notebooks"
@@ -58,7 +67,7 @@ def main(browser: str, notebook: Path, scratch: Path) -> None:
 
 
 def drive(page: Any, address: str, name: str) -> dict[str, Any]:
-    """Run All, then a drag of TP and one of batch, then the errors of one model and of another."""
+    """Run All, then a drag of TP and one of batch, then the errors of one model and of another, then every tab."""
     open_notebook(page, address, name)
     run_all(page)
     page.locator(".bp-chart svg.marks").wait_for(timeout=90_000)
@@ -76,6 +85,7 @@ def drive(page: Any, address: str, name: str) -> dict[str, Any]:
         "batch_size": size,
         "reasons": reasons,
         "measured": measured(page),
+        "cut": cut(page),
         "trouble": page.locator("[data-mime-type='application/vnd.jupyter.stderr'], .bp-error").all_inner_texts(),
     }
 
@@ -121,6 +131,22 @@ def measured(page: Any) -> dict[str, Any]:
     page.locator(".bp-errors caption", has_text="batch 1, TP 1").wait_for(timeout=30_000)
     page.locator(".bp-error-table .bp-chart svg.marks").wait_for(timeout=30_000)
     return {"nothing": nothing, **page.evaluate(_MEASURED)}
+
+
+def cut(page: Any) -> list[str]:
+    """Every box that is lower than what is in it, of each tab in windows of several sizes."""
+    found = []
+    for tab in _TABS:
+        before = page.locator(".bp-views").inner_text()
+        page.locator(".bp-tabs button", has_text=tab).click()
+        page.wait_for_function(
+            "before => document.querySelector('.bp-views').innerText !== before", arg=before, timeout=30_000
+        )
+        for width, height in _SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(500)
+            found += [f"{tab} at {width} x {height}: {name}" for name in page.evaluate(_CUT)]
+    return found
 
 
 if __name__ == "__main__":

@@ -104,6 +104,10 @@ def test_each_error_has_its_bar_within_the_table_and_one_chart_below(seen, error
     assert seen["measured"]["overflow"] <= 0
 
 
+def test_every_tab_shows_its_last_line_in_windows_of_several_sizes(seen):
+    assert seen["cut"] == []
+
+
 def test_nothing_goes_wrong_on_the_way(seen):
     assert seen["errors"] == []
     assert seen["trouble"] == []

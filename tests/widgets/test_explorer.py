@@ -180,6 +180,15 @@ def test_one_chart_instance_is_kept(explorer, monkeypatch):
     assert explorer.errors.value == ""
 
 
+def test_the_place_of_a_chart_is_as_high_as_its_rows(explorer):
+    place = explorer.result.chart_box.layout
+    assert place.min_height == "405px"
+    explorer.result.titles.value = "Components"
+    assert place.min_height == f"{24 * 15 + 120}px"
+    explorer.result.titles.value = "Memory"
+    assert place.min_height is None
+
+
 def test_a_chart_is_checked_against_its_schema_once_and_whole(explorer, monkeypatch):
     checked = []
     validate = schemapi.validate_jsonschema

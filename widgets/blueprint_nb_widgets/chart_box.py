@@ -6,14 +6,17 @@ made, when there is something to show, and kept.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import altair
 import ipywidgets
 
+_AROUND: Final = 120
+"""Pixels of title, legend and axis, above and below a plot."""
+
 
 class ChartBox(ipywidgets.Box):
-    """Empty until the first chart."""
+    """Empty until the first chart; as high as the drawing, also while that is replaced, so that nothing below jumps."""
 
     children: tuple[Any, ...]
 
@@ -26,6 +29,9 @@ class ChartBox(ipywidgets.Box):
         self.layout.display = "none" if chart is None else None
         if chart is None:
             return
+        plot_height = getattr(chart, "height", None)
+        # Of panels and of steps Altair tells no height: the style sheet has one for their place.
+        self.layout.min_height = f"{plot_height + _AROUND}px" if isinstance(plot_height, int) else None
         if self.children:
             self.children[0].chart = chart
         else:
