@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import re
 
 import altair
 import ipywidgets
@@ -187,6 +188,11 @@ def test_the_place_of_a_chart_is_as_high_as_its_rows(explorer):
     assert place.min_height == f"{24 * 15 + 120}px"
     explorer.result.titles.value = "Memory"
     assert place.min_height is None
+
+
+def test_the_column_of_times_is_headed_as_in_the_report_not_by_a_unit(explorer):
+    headings = re.findall(r"<th [^>]*>(.*?)</th>", explorer.result.table.value)
+    assert headings[:3] == ["component", "time", "90 % band"]
 
 
 def test_a_chart_is_checked_against_its_schema_once_and_whole(explorer, monkeypatch):

@@ -14,7 +14,7 @@ from .markup import span, table
 
 _HEADINGS = {
     "component": "component",
-    "seconds": "seconds",
+    "seconds": "time",
     "band": "90 % band",
     "share": "share",
     "executions": "times × each",
