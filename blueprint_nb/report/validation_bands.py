@@ -83,7 +83,7 @@ def _lollipops(
         alt.Tooltip("wide:Q", title="width (%)", format=".1f"),
     ]
     return [
-        base.mark_bar(size=3, color=colour, opacity=0.55, aria=False),
+        base.mark_bar(size=3, color=colour, opacity=0.8, aria=False),
         base.mark_point(filled=True, size=90, color=colour, opacity=1).encode(tooltip=tooltip),
         base.mark_text(align="left", dx=9, fontSize=11, aria=False).encode(text=f"{field}_text:N"),
     ]

@@ -74,7 +74,7 @@ def _dots() -> alt.Chart:
     dots = (
         alt.Chart()
         .transform_filter("isValid(datum.estimated)")
-        .mark_point(filled=True, size=14, opacity=0.5, color=COMPUTE, aria=False)
+        .mark_point(filled=True, size=14, opacity=0.8, color=COMPUTE, aria=False)
     )
     chart: alt.Chart = dots.encode(
         x=_axis("measured", "measured (µs)"), y=_axis("estimated", "estimate (µs)", alt.Y), tooltip=tooltip

@@ -149,9 +149,27 @@ def test_an_error_below_the_axis_stands_at_its_foot_and_says_what_it_is():
     assert [row["span"] for row in rows if row["family"] == "GEMM"][::2] == ["1–1", "2–3", "4–7", "8–15"]
 
 
-def test_a_band_beyond_the_axis_ends_there():
+def test_a_band_that_is_cut_off_ends_there_and_the_title_says_so():
     first = drawn(CHARTS["quantiles"])[0]
     assert (first["low"], first["high"]) == (20.0, 500.0)
+    assert CHARTS["quantiles"].to_dict()["title"]["subtitle"] == [
+        "shaded: 90 % of those held out · line: their median · dashed: the estimate",
+        "bands end at 20 and 500 %: what is beyond is drawn there",
+    ]
+
+
+def test_the_axis_reaches_beyond_a_whole_band_and_has_only_ticks_within():
+    whole = quantile_bands(quantiles().filter(pl.col("octave") > 0)).to_dict()
+    assert len(whole["title"]["subtitle"]) == 1
+    area, _, line = whole["spec"]["layer"]
+    for layer in (area, line):
+        assert layer["encoding"]["y"]["scale"]["domain"] == pytest.approx([80 / 1.25, 120 * 1.25])
+        assert layer["encoding"]["y"]["axis"]["values"] == [75, 100, 150]
+
+
+def test_bands_and_medians_have_the_colour_of_the_page():
+    area, _, line = CHARTS["quantiles"].to_dict()["spec"]["layer"]
+    assert {area["mark"]["color"], line["mark"]["color"]} == {"currentColor"}
 
 
 def test_of_what_was_held_out_the_model_is_drawn():
