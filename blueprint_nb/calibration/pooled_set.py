@@ -1,8 +1,9 @@
 """One set for any device: every family fitted over all GPUs of both sources at once, and asked about GPUs left out.
 
 All tables weigh the same (see `pooled_families`). Residuals are those of GPUs that were left out, where models were
-timed with one of the models (see `pooled_parts`), so a band says what an unseen GPU may bring. Of attention, which has
-a kernel for each generation, the one form is taken that errs least on GPUs left out.
+timed with one of the models (see `pooled_parts`), so a band says what an unseen GPU may bring; there it is no narrower
+than those of the measured GPUs are in the median. Of attention, which has a kernel for each generation, the one form is
+taken that errs least on GPUs left out.
 
 Errors are told of one row a shape, at most 1,500 a table, drawn so that each octave of size (from one power of two to
 the next) comes as often: a table of 36,000 rows weighs no more than one of 2,000.
@@ -11,7 +12,9 @@ the next) comes as often: a table of 36,000 rows weighs no more than one of 2,00
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
+from statistics import median
 from typing import Final
 
 from ..cost.calibration import CalibrationSet, FamilyFit, OctaveResiduals
@@ -53,7 +56,8 @@ def steps(family: PooledFamily) -> int:
     """How often `pooled_set` tells its progress of a family."""
     if family.is_of_one_gpu:
         return sum(study.steps for study in family.studies if not is_across(study))
-    return len(family.forms) * count_of_parts(family) + 1
+    of_devices = sum(study.steps for study in family.studies) if family.models else 0
+    return len(family.forms) * count_of_parts(family) + 1 + of_devices
 
 
 def pooled_set(families: Sequence[PooledFamily], progress: Progress) -> CalibrationSet:
@@ -96,12 +100,21 @@ def _one_gpu_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
 
 
 def _for_unseen_gpus(residuals: Sequence[OctaveResiduals]) -> tuple[OctaveResiduals, ...]:
-    widened = []
-    for one in residuals:
-        reach = _UNSEEN * max(near.reach for near in residuals if abs(near.octave - one.octave) <= 2)
-        by = one.widened + reach - one.reach
-        widened.append(one.model_copy(update={"reach": round(reach, 5), "widened": round(by, 5)}))
-    return tuple(widened)
+    reaches = (max(near.reach for near in residuals if abs(near.octave - one.octave) <= 2) for one in residuals)
+    return tuple(_reaching(one, _UNSEEN * reach) for one, reach in zip(residuals, reaches, strict=True))
+
+
+def _no_surer(residuals: Sequence[OctaveResiduals], own: Sequence[FamilyFit]) -> tuple[OctaveResiduals, ...]:
+    """At least as far, in the median, as measured devices are off themselves: an unseen one is not known better."""
+    reaches: dict[int, list[float]] = {}
+    for one in chain.from_iterable(of_device.residuals for of_device in own):
+        reaches.setdefault(one.octave, []).append(one.reach)
+    return tuple(_reaching(one, max(one.reach, median(reaches.get(one.octave, [0.0])))) for one in residuals)
+
+
+def _reaching(one: OctaveResiduals, reach: float) -> OctaveResiduals:
+    by = one.widened + reach - one.reach
+    return one.model_copy(update={"reach": round(reach, 5), "widened": round(by, 5)})
 
 
 def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
@@ -115,6 +128,9 @@ def _family_fit(family: PooledFamily, progress: Progress) -> FamilyFit:
     seen = Judged.joined([_judged(best.form, table, values, 0) for table in tables])
     unseen = best.held_out.get(HELD_OUT_BOTH, best.held_out.get(HELD_OUT_GPU))
     residuals = HeldOutResiduals() if unseen is None else held_out_residuals(unseen, seen)
+    if family.models:
+        own = list(chain.from_iterable(family_fits(study, None, progress).values() for study in family.studies))
+        residuals = replace(residuals, octaves=_no_surer(residuals.octaves, own))
     import polars as pl
 
     rows = pl.concat([table.rows for table in tables])

@@ -47,6 +47,16 @@ def test_a_file_is_small_and_written_in_one_way(path: Path):
     assert content == json.dumps(json.loads(content), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+@pytest.mark.parametrize("key", ["rms_norm", "gated_activation", "rope", "add", "embedding"])
+def test_an_unseen_device_is_known_no_better_than_a_measured_one(key: str):
+    pooled = {one.octave: one.reach for one in read(FOLDER / "pooled.json").families[key].residuals}
+    sets = [read(FOLDER / system / "vidur.json") for system in ("a100_80g_pcie", "h100_80g_sxm", "a40_48g")]
+    own = [{one.octave: one.reach for one in found.families[key].residuals} for found in sets]
+    assert pooled.keys() == own[0].keys()
+    for octave, reach in pooled.items():
+        assert reach >= sorted(found[octave] for found in own)[1] - 1e-5, octave
+
+
 def test_no_family_is_nearer_to_what_it_never_saw_than_to_what_it_was_fitted_to(path: Path):
     """Folds that all end lower than the fit of everything say that it stopped in a bad optimum."""
     for key, fit in read(path).families.items():
