@@ -15,7 +15,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # A busy machine makes a slow example, not a wrong one: neither profile has a deadline.
 _COMMON = settings(deadline=None, derandomize=IN_CI, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fast", _COMMON, max_examples=30)
-settings.register_profile("full", _COMMON, max_examples=200)
+settings.register_profile("full", _COMMON, max_examples=120)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full" if IN_CI else "fast"))
 
 
